@@ -24,7 +24,7 @@ MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
 UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
-Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
+Times = list[int | None]  # milliseconds since 1970, None for what was never counted
 
 
 @command("model", "start", "top", *RESCORING, "loss", "verbose", "json", "files")
@@ -79,9 +79,8 @@ def find_since(judge: Filter, clues: Sequence[Clue]) -> Times:
 
 
 def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:
-    """When the text was first learned; None if that is forgotten, or it was not learned."""
-    times = find_first_times(judge.model, same_text.keys).values() if same_text else ()
-    return min([time_ms for time_ms in times if time_ms is not None], default=None)
+    """When the text was first learned; None if it was not."""
+    return min(find_first_times(judge.model, same_text.keys).values(), default=None) if same_text else None
 
 
 def _content(
@@ -230,7 +229,7 @@ def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> 
         counts = [f"{sum(clue.counts[k] for k in group):,}" if clue.counts else "" for _, group in columns]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = [*counts, percents, tables.day(time_ms) if clue.counts else ""]
+        cells = [*counts, percents, tables.day(time_ms)]
         shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 

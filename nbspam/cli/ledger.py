@@ -17,8 +17,7 @@ def log_command(options: Options) -> None:
 
     A line for each command, with tabs between: when it began; who judged, a person or the filter (with
     --autolearn); how many messages of each class still count; the command and the folders of the mail.  A
-    message that was learned again is where it was first learned, one that moved is where it moved.  10,000
-    lines are kept; what was learned before is one line, "earlier".
+    message that was learned again is where it was first learned, one that moved is where it moved.
 
     \b
     Example:
@@ -31,14 +30,14 @@ def log_command(options: Options) -> None:
         classes, entries = model.classes, list_entries(model)[: options.number or None]
     rows = []
     for entry in entries:
-        by = None if entry.time_ms is None else "filter" if entry.is_own else "person"
+        by = "filter" if entry.is_own else "person"
         source, messages = " ".join(entry.source), entry.messages
         if options.json:
             counts = dict(zip(classes, messages, strict=True))
             write_json({"time": utc(entry.time_ms), "by": by, "source": source, "messages": counts})
         else:
             when, counted = day(entry.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
-            rows.append((when, by or "", counted, plain(source)))
+            rows.append((when, by, counted, plain(source)))
     print_rows(("when", "by", "messages", "source"), rows, ("by", "source"))
 
 

@@ -167,7 +167,7 @@ def prune_command(options: Options) -> None:
 
     \b
     Example:
-        nbspam model prune --min-count 2 -m my.nbspam
+        nbspam model prune --min-count 3 -m my.nbspam
 
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """

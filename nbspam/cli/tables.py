@@ -135,8 +135,8 @@ def utc(time_ms: int | None) -> str | None:
 
 
 def day(time_ms: int | None, form: str = "%Y-%m-%d") -> str:
-    """A time of the ledger for people; what is forgotten was earlier than all that is known."""
-    return "earlier" if time_ms is None else time.strftime(form, time.localtime(time_ms / 1000))
+    """A time of the ledger for people."""
+    return "" if time_ms is None else time.strftime(form, time.localtime(time_ms / 1000))
 
 
 def show_folders(source: Source) -> None:

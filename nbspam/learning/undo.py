@@ -26,9 +26,9 @@ def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "")
     """
     begin, place = f"{source} " if source else "", os.path.abspath(source)
     with open_model(path) as model:
-        known = [one for one in list_entries(model) if one.time_ms is not None and FIRST not in one.batches]
+        known = [one for one in list_entries(model) if FIRST not in one.batches]
     found = [one for one in known if place in one.source or f"{' '.join(one.source)} ".startswith(begin)]
-    found = [one for one in found if (one.time_ms or 0) >= since_ms]
+    found = [one for one in found if one.time_ms >= since_ms]
     if not found:
         why, remedy = "nothing like that was learned, except what the model was made with", "see: nbspam log"
         raise UsageError(path, why, remedy, "undo-nothing")

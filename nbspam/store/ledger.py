@@ -9,8 +9,7 @@ from nbspam.store.reader import Model, find_rows
 from nbspam.store.updater import count_copies
 
 # Years 1 to 9999, less a day for any time zone: a wrong clock or a forger may have written any value.
-_TIME = """CASE WHEN batch.number IS NULL THEN NULL WHEN typeof(time) = 'integer'
-THEN min(max(time, -62135510400000), 253402214400000) ELSE 0 END"""
+_TIME = "CASE typeof(time) WHEN 'integer' THEN min(max(time, -62135510400000), 253402214400000) ELSE 0 END"
 # What still counts of a message that has moved is of the latest batches that have counted it.
 _ROWS = f"""
 WITH moved AS (SELECT digest FROM learned WHERE times < 1)
@@ -20,7 +19,7 @@ FROM (SELECT batch, class, times AS still FROM learned WHERE digest NOT IN moved
         SELECT batch, class, times, sum(times) OVER (PARTITION BY digest, class) AS total,
             sum(max(times, 0)) OVER (PARTITION BY digest, class ORDER BY batch DESC) - max(times, 0) AS later
         FROM learned WHERE digest IN moved))
-LEFT JOIN batch ON batch.number = batch LEFT JOIN source ON source.number = batch.source
+JOIN batch ON batch.number = batch JOIN source ON source.number = batch.source
 GROUP BY batch, class ORDER BY batch DESC
 """
 
@@ -28,14 +27,14 @@ GROUP BY batch, class ORDER BY batch DESC
 class Entry(NamedTuple):
     """Messages that one command has learned.
 
-    time_ms  : when it began, since 1970; None for what is forgotten, which is one entry without a source
+    time_ms  : when it began, since 1970
     source   : the command, and the folders of its mail
     is_own   : the filter learned its own verdicts
     batches  : their numbers
     messages : how many of each class still count
     """
 
-    time_ms: int | None
+    time_ms: int
     source: tuple[str, ...]
     is_own: bool
     batches: set[int]
@@ -44,7 +43,7 @@ class Entry(NamedTuple):
 
 def list_entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
-    found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
+    found: dict[tuple[int, tuple[str, ...], bool], Entry] = {}
     check_rows(model.connection, "learned")
     for batch, time_ms, name, is_own, number, times in model.connection.ask(_ROWS):
         fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
@@ -54,10 +53,10 @@ def list_entries(model: Model) -> list[Entry]:
     return list(found.values())
 
 
-def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
-    """key -> when the token was first counted, in ms since 1970, None if forgotten; for the tokens known."""
-    query = f"SELECT key, {_TIME} FROM token LEFT JOIN batch ON batch.number = since WHERE key"
-    times: dict[int, int | None] = {}
+def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int]:
+    """key -> when the token was first counted, in ms since 1970; for the tokens known."""
+    query = f"SELECT key, {_TIME} FROM token JOIN batch ON batch.number = since WHERE key"
+    times: dict[int, int] = {}
     for part in model.parts:
         rows: list[Any] = find_rows(part.connection, query, keys)
         times |= rows

@@ -53,7 +53,8 @@ def _take_out(updater: Updater, min_count: int) -> tuple[int, int]:
     check_tables(updater.connection, "token")
     tokens = sum(model.words)
     messages = " + ".join(count_columns(len(model.classes))[::2])
-    updater.delete("token", f"WHERE view NOT IN ({MEASURES_VIEW}, {NOTAWORD_VIEW}) AND {messages} < {min_count}")
+    rare = f"view NOT IN ({MEASURES_VIEW}, {NOTAWORD_VIEW}) AND {messages} < {min_count}"
+    updater.delete("token", f"WHERE {rare}")
     sums = sum_rows(updater.connection)
     for table, rows in sums.items():
         updater.replace(table, rows)

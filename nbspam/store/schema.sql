@@ -85,7 +85,7 @@ CREATE TABLE source (               -- where learned messages came from
     UNIQUE (name, own)
 );
 
-CREATE TABLE batch (                -- messages that were learned at once; the oldest are forgotten, except 1
+CREATE TABLE batch (                -- messages that were learned at once
     number INTEGER PRIMARY KEY,     -- ascending with time; 1 is the model as it was made
     time   INTEGER NOT NULL         -- milliseconds since 1970 when the command began
         CHECK (typeof(time) = 'integer'),
@@ -98,7 +98,7 @@ CREATE TABLE learned (              -- which messages each batch counted, so tha
         CHECK (typeof(digest) = 'integer'),
     class  INTEGER NOT NULL         -- class.number
         CHECK (typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
-    batch  INTEGER NOT NULL DEFAULT 1  -- batch.number; may be missing in `batch` once forgotten
+    batch  INTEGER NOT NULL DEFAULT 1  -- batch.number
         CHECK (typeof(batch) = 'integer' AND batch >= 1),
     times  INTEGER NOT NULL         -- how often more, or less; the sum over the batches is what counts now (bulk
                                     --   training counts exact duplicates).  0 where a batch moved a message that

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 MessageToken = tuple[int, int, str, int]
 
 _ROWS_AT_ONCE = 4_096
-MAX_BATCHES = 10_000  # in the ledger
-FORGOTTEN_BATCHES = 1_000  # at once
-_LEARNED = DIGESTED["learned"]
 STDIN = "-"  # the name of a message that lies nowhere
 
 
@@ -110,25 +107,15 @@ class Updater(Writer):
             name, is_own, time_ms = self._entry
             ask = self.connection.ask
             # The sums are SQLite's, because a forger may have written the largest number.
-            query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source), count(*) FROM batch"
-            self._batch, source, batches = ask(query)[0]
+            query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source) FROM batch"
+            self._batch, source = ask(query)[0]
             found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
             if found:
                 source = found[0][0]
             else:
                 self.change("source", new=[(source, name, int(is_own))])
             self.change("batch", new=[(self._batch, time_ms, source)])
-            if batches >= MAX_BATCHES:
-                self._forget_batches(self._batch - MAX_BATCHES + FORGOTTEN_BATCHES)
         return self._batch
-
-    def _forget_batches(self, number: int) -> None:
-        """Forget when and from where the batches before this one were learned, except the first."""
-        self.delete("batch", f"WHERE number < {number} AND number != (SELECT min(number) FROM batch)")
-        self.delete("source", "WHERE number NOT IN (SELECT source FROM batch)")
-        moved = f"digest IN (SELECT digest FROM learned WHERE batch < {number} AND times < 1)"
-        rows = [*stream_sound(self.connection, "learned", _LEARNED, f"WHERE batch < {number} AND {moved}")]
-        self.change("learned", rows, forget_moves(rows))
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], times: int, since: int = 0) -> None:
         """Add one message of class `label` to the counts; who calls writes the ledger.
@@ -256,15 +243,6 @@ def count_copies(rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], int]:
     for digest, label, _, times in rows:
         copies[digest, label] = copies.get((digest, label), 0) + times
     return {message: times for message, times in copies.items() if times > 0}
-
-
-def forget_moves(rows: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """One row of `learned` for each message and class that counts: in the latest batch that counted it."""
-    latest: dict[tuple[int, int], int] = {}
-    for digest, label, batch, times in rows:
-        if times > 0:
-            latest[digest, label] = max(batch, latest.get((digest, label), 0))
-    return [(*message, latest[message], times) for message, times in count_copies(rows).items()]
 
 
 def list_base_classes(model: Model, digest: int) -> set[int]:

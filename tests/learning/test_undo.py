@@ -18,11 +18,10 @@ from nbspam.errors import UsageError
 from nbspam.learning import autolearn
 from nbspam.learning.learn import learn_message, learn_messages, read_counted, unlearn_message
 from nbspam.learning.undo import choose_entries, find_lessons, take_back
-from nbspam.store import updater
 from nbspam.store.check import check_model
 from nbspam.store.ledger import Rows, drop_batches, list_entries
 from nbspam.store.reader import COUNTED, open_model
-from nbspam.store.updater import Origin, count_copies, forget_moves
+from nbspam.store.updater import Origin, count_copies
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
@@ -60,9 +59,6 @@ def test_rows_without_batches_are_those_of_the_lessons_that_are_left(
         assert {message: times > 0 for message, times in count_copies(rows).items()} == dict.fromkeys(
             expected, True
         )
-        forgotten = forget_moves(rows)
-        assert count_copies(forgotten) == count_copies(rows)
-        assert all(times > 0 for *_, times in forgotten)
 
 
 LETTER = st.integers(0, len(LETTERS) - 1)
@@ -83,8 +79,6 @@ def test_counts_are_those_of_a_model_that_was_taught_what_counts_now(
     path, other = (shutil.copy(trained, tmp_path / name) for name in ("model", "other"))
     write_folders(tmp_path / "letters", {"all": LETTERS})
     with (
-        mock.patch.object(updater, "MAX_BATCHES", 4),
-        mock.patch.object(updater, "FORGOTTEN_BATCHES", 2),
         mock.patch.object(autolearn, "MIN_LABELLED", 1),
     ):
         for number, action in enumerate(actions):
@@ -217,39 +211,6 @@ def test_undo_says_before_it_begins_how_much_mail_is_gone(model: Path, folder: P
         "The counts are as before; the calibration keeps what it has learned.",
     ]
     assert take_back(str(model), lessons, lambda *_: None) == 2  # it was there when they were looked for
-
-
-def test_old_entries_are_forgotten_and_their_messages_still_count(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(updater, "MAX_BATCHES", 20)
-    monkeypatch.setattr(updater, "FORGOTTEN_BATCHES", 5)
-    learn_message(str(model), "spam", LETTERS[0], Origin("odd"))
-    for number in range(30):
-        learn_message(str(model), "ham", mail(f"note{number}"), Origin("learn"))
-        assert check_model(str(model)) == []
-    with open_model(str(model)) as opened:
-        found = list_entries(opened)
-        assert opened.connection.ask("SELECT count(*) BETWEEN 15 AND 20 FROM batch") == [(1,)]
-        assert opened.connection.ask("SELECT name FROM source WHERE number > 1") == [("learn",)]
-    earlier = [one for one in found if one.time_ms is None]
-    assert [(one.source, one.messages[1]) for one in earlier] == [(("",), 1)]
-    assert sum(one.messages[0] for one in found[:-1]) == 30
-    assert found[-1].batches == {1}
-    assert "earlier" in run("log", "-m", model, "-n", 0)
-
-
-def test_moves_of_forgotten_batches_are_added_up(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(updater, "MAX_BATCHES", 4)
-    monkeypatch.setattr(updater, "FORGOTTEN_BATCHES", 2)
-    for label in ("spam", "ham", "spam", "ham"):
-        learn_message(str(model), label, LETTERS[0])
-    learn_message(str(model), "spam", LETTERS[1])
-    with open_model(str(model)) as opened:
-        digest = read_counted(LETTERS[0], opened).digest
-        rows = opened.connection.ask("SELECT class, batch, times FROM learned WHERE digest = ?", (digest,))
-    assert rows == [(0, 3, 1), (0, 4, -1), (0, 5, 1), (1, 4, 1), (1, 5, -1)]  # 2 and 3 are forgotten
-    assert check_model(str(model)) == []
 
 
 def test_damaged_numbers_of_batches_are_found(model: Path) -> None:
