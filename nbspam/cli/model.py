@@ -182,7 +182,7 @@ def rebase_command(options: Options) -> int:
 
     Without --start: what is now at the path of their base.
 
-    What they have learned stays, and the calibration gets what their lessons had changed.
+    What they have learned stays; their calibration becomes that of the base.
 
     \b
     Example:

@@ -35,7 +35,7 @@ DIGESTED = {
     "calibration_covariance": "value",
     "numeric_feature": "number, name, edges",
     "sender": "who, decision, verified, since",
-    "base": "path, digest, credit, calibration",
+    "base": "path, digest",
     "numeric_count": "kind, class, place, value",
 }
 _BITS = (1 << 64) - 1

@@ -107,25 +107,15 @@ def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     ]
     if not fitting:
         return None, 0
-    first = first_weights(*shape)
-    learned = [((model.calibration(), model.covariance()), first) for model in fitting]
-    return add_lessons(first, learned), len(fitting)
-
-
-def add_lessons(first: Weights, learned: Sequence[tuple[Weights, Weights]]) -> Weights:
-    """A calibration and what others have learned: Gaussians, whose precisions add up.
-
-    learned : of each other what it is now, and what it began with
-    """
-    precision = np.linalg.inv(np.array(first[1]))
-    pull = precision @ np.array(first[0])
-    for now, before in learned:
-        for sign, (weights, spread) in ((1, now), (-1, before)):
-            part = np.linalg.inv(np.array(spread))
-            precision += sign * part
-            pull += sign * part @ np.array(weights)
+    first, spread = map(np.array, first_weights(*shape))
+    prior = np.linalg.inv(spread)
+    precision, pull = prior, prior @ first
+    for model in fitting:  # Gaussians, whose precisions add up; each began with the prior
+        own = np.linalg.inv(np.array(model.covariance()))
+        precision = precision + own - prior
+        pull = pull + own @ np.array(model.calibration()) - prior @ first
     covariance: Floats = np.linalg.inv(precision)
-    return (covariance @ pull).tolist(), covariance.tolist()
+    return ((covariance @ pull).tolist(), covariance.tolist()), len(fitting)
 
 
 def merge_models(

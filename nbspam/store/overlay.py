@@ -1,17 +1,12 @@
 """Overlays are made, and get another base."""
 
 import os
-from typing import NamedTuple
-
-import numpy as np
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.model.calibration import CREDIT, FIRST_CREDIT
 from nbspam.settings import parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
-from nbspam.store.covariance import pack_covariance, unpack_covariance
 from nbspam.store.digest import check_tables
-from nbspam.store.merge import add_lessons, list_counted
+from nbspam.store.merge import list_counted
 from nbspam.store.reader import OWN_SERVERS, Model, open_model, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import open_updater
@@ -20,14 +15,6 @@ from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, su
 # Settings of a person's labels and servers, which no base gives away.
 REVIEWS = (LABELLED, CORRECTED, OWN_SERVERS)
 PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
-
-
-class Calibration(NamedTuple):
-    """What a model knows of its calibration; see `setting` and `calibration` in schema.sql."""
-
-    credit: int
-    weights: list[float]
-    covariance: list[list[float]]
 
 
 def find_obstacle(base: Model) -> str:
@@ -54,42 +41,23 @@ def start_model(start: str, path: str) -> str:
                 if os.path.exists(path):
                     return ""
                 with new_model(path, base.classes, [0] * len(base.classes), "", False, PAGE_BYTES) as file:
-                    _take_settings(file, base, _calibration_of(base), {})
+                    _take_settings(file, base, {})
                     _name_base(file, base)
                 return "an overlay"
     return "a copy" if copy_model(start, path) else ""
 
 
-def _take_settings(file: Writer, base: Model, calibration: Calibration, reviews: dict[str, str]) -> None:
-    """Give an overlay the settings of its base.
-
-    calibration : of the overlay;  reviews : its settings of REVIEWS
-    """
+def _take_settings(file: Writer, base: Model, reviews: dict[str, str]) -> None:
+    """Give an overlay the settings and the calibration of its base.  reviews : its settings of REVIEWS"""
     shared = {name: value for name, value in base.settings.items() if name not in REVIEWS}
     file.replace("setting", [*(shared | reviews).items()])
-    if CREDIT in base.settings:
-        file.settings({CREDIT: str(calibration.credit)})
-    if calibration.weights:
-        file.calibration(parse_settings(base.settings, base.path).kinds, *calibration[1:])
+    if base.calibration():
+        kinds = parse_settings(base.settings, base.path).kinds
+        file.calibration(kinds, base.calibration(), base.covariance())
 
 
 def _name_base(file: Writer, base: Model) -> None:
-    credit, weights, covariance = _calibration_of(base)
-    calibration = pack_covariance([*covariance, [*weights, 1.0]]) if covariance else b""
-    file.replace("base", [(os.path.abspath(base.path), state_digest(base.connection), credit, calibration)])
-
-
-def _calibration_of(model: Model) -> Calibration:
-    credit = model.read_number(CREDIT, FIRST_CREDIT)
-    return Calibration(credit, model.calibration(), model.covariance())
-
-
-def _calibration_of_old_base(overlay: Model) -> Calibration:
-    ((credit, packed),) = overlay.connection.ask("SELECT credit, calibration FROM base")
-    if not packed:
-        return Calibration(credit, [], [])
-    *lines, (*weights, _) = unpack_covariance(packed, len(overlay.calibration()) + 1, overlay.path)
-    return Calibration(credit, weights, [line[:-1] for line in lines])
+    file.replace("base", [(os.path.abspath(base.path), state_digest(base.connection))])
 
 
 def rebase(path: str, start: str = "") -> None:
@@ -105,24 +73,10 @@ def rebase(path: str, start: str = "") -> None:
             _check_base(base, overlay)
             if state_digest(base.connection) != overlay.base_digest:
                 check_tables(updater.connection)
-                old = _calibration_of_old_base(overlay)
-                new = _combine(_calibration_of(base), _calibration_of(overlay), old)
                 reviews = {name: value for name, value in overlay.settings.items() if name in REVIEWS}
-                _take_settings(updater, base, new, reviews)
+                _take_settings(updater, base, reviews)
                 updater.replace("view", sum_rows(updater.connection, base)["view"])
             _name_base(updater, base)
-
-
-def _combine(new: Calibration, own: Calibration, old: Calibration) -> Calibration:
-    """The calibration of a new base, with what an overlay has learned since it had the old one."""
-    if not len(new.covariance) == len(own.covariance) == len(old.covariance) != 0 or own == old:
-        return new
-    try:
-        weights, covariance = add_lessons(new[1:], [(own[1:], old[1:])])
-        np.linalg.cholesky(np.array(covariance))
-    except np.linalg.LinAlgError:
-        return new
-    return Calibration(max(new.credit + own.credit - old.credit, 0), weights, covariance)
 
 
 def add_base(file: NewModel, overlay: Model, start: str) -> None:

@@ -153,12 +153,7 @@ CREATE TABLE base (                 -- of an overlay one row
     path        TEXT NOT NULL
         CHECK (typeof(path) = 'text'),
     digest      INTEGER NOT NULL    -- of its table `digest`, 64 bits: another one is another base
-        CHECK (typeof(digest) = 'integer'),
-    credit      INTEGER NOT NULL    -- its calibration_credit
-        CHECK (typeof(credit) = 'integer' AND credit BETWEEN 0 AND 1 << 53),
-    calibration BLOB NOT NULL       -- its covariance, as in calibration_covariance, with one more line: its weights
-                                    --   and 1.  Another base then gets what the overlay has learned since
-        CHECK (typeof(calibration) = 'blob')
+        CHECK (typeof(digest) = 'integer')
 );
 
 CREATE TABLE sender (               -- senders whom the user names; they change decisions and no count
