@@ -8,9 +8,9 @@ from nbspam.filter import Filter
 from nbspam.folders.account import ImapMailbox, RefusedError
 from nbspam.folders.learner import FolderMemory, Uid, fingerprint
 from nbspam.labels import SPAM
-from nbspam.learning.learn import split_batches
 
 MOVED, FLAGGED = "moved", "flagged"
+SCANNED_AT_ONCE = 32  # of which the texts are in memory
 KEPT = "kept"  # its class has no folder
 LEFT = "left"  # its reader has taken it out of the folder of its class
 Scanned = tuple[str, Verdict]  # what was done, one of these four
@@ -42,19 +42,21 @@ class Scan:
     def run(self, folder: str, judge: Filter) -> Iterator[Scanned]:
         """Each message that is judged, once all is done with it."""
         known = self._memory.recall(folder, self._box.select(folder, must_write=not self._is_dry))
-        for uids in split_batches(self._box.unread(known.scanned), lambda _: 0):
+        unread = self._box.unread(known.scanned)
+        for start in range(0, len(unread), SCANNED_AT_ONCE):
+            uids = unread[start : start + SCANNED_AT_ONCE]
             bodies = self._box.fetch(uids)
             scanned = {uid: self._judge(judge, data, f"{folder}/{uid}") for uid, data in bodies.items()}
             for label in self._folders if not self._is_dry else ():
                 wanted = (self.how, label)
                 filed = [uid for uid, (how, verdict) in scanned.items() if (how, verdict.label) == wanted]
                 self._file(filed, label)
-            unread = self._find_left([uid for uid in uids if uid not in bodies])
-            known.scanned = min(unread) - 1 if unread else uids[-1]
+            left = self._find_left([uid for uid in uids if uid not in bodies])
+            known.scanned = min(left) - 1 if left else uids[-1]
             self._memory.save()
             yield from scanned.values()
-            if unread:
-                why = f"the server gives no text of message {min(unread)}"
+            if left:
+                why = f"the server gives no text of message {min(left)}"
                 raise RefusedError(f"{self._box.account.name}: {folder}", why)
 
     def _find_left(self, uids: Sequence[Uid]) -> list[int]:

@@ -48,7 +48,7 @@ UNKNOWN = "was never learned"
 SHARED = "is in the shared model"  # the base of an overlay, which keeps it; nothing has changed
 OTHER_FORM = "learned in another form"  # as another class, so that it cannot be moved; nothing has changed
 BATCH_SECONDS = 0.5  # of work in one transaction, for which other writers wait
-FIRST_BATCH, LARGEST_BATCH = 32, 512  # messages
+FIRST_BATCH, LARGEST_BATCH = 32, 500  # messages; a line of IMAP names so many
 BATCH_BYTES = 4 << 20
 
 
