@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from nbspam.store.reader import FindBase, Model
     from nbspam.tokens import KeyedTokens
 
+    Asked = tuple[Scoring | None, str | None]
+
 _REPORT = b"x-spam-type"  # of SpamAssassin, see split_report
 
 
@@ -45,9 +47,7 @@ class Filter:
 
     __slots__ = ("_model", "_saved", "asked", "loss", "owner", "scorer", "settings")
 
-    def __init__(
-        self, model: Model, settings: Settings, loss: Loss, asked: tuple[Scoring | None, str | None]
-    ) -> None:
+    def __init__(self, model: Model, settings: Settings, loss: Loss, asked: Asked) -> None:
         self._model: Model | None = model
         self.owner: TemporaryDirectory[str] | None = None
         self._saved = ""  # where a file has what the temporary model has
@@ -65,8 +65,7 @@ class Filter:
     def __reduce__(self) -> tuple[object, ...]:
         path = self._saved if self.owner else self.model.path
         if not path:
-            why = "is copied by the path of its model, but no file has what it has learned"
-            raise UsageError("filter", why, "save it first", "filter-unsaved")
+            raise UsageError("filter", "no file has what it has learned", "save it first", "filter-unsaved")
         return open_filter, (os.path.abspath(path), *self.asked)
 
     def __enter__(self) -> Filter:

@@ -73,8 +73,7 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
             raise ValueError(f"two classes or more are needed; the labels are of {classes.tolist()}")
         mail = {str(name): [data for data, label in pairs if label == name] for name in classes}
         with train(classes=mail, **self.get_params()) as spam_filter:
-            self.model_ = Path(spam_filter.model.path).read_bytes()
-        self.classes_ = classes
+            self.model_, self.classes_ = Path(spam_filter.model.path).read_bytes(), classes
         return self
 
     def partial_fit(

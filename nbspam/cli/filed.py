@@ -3,7 +3,6 @@
 import os
 import time
 from bisect import bisect
-from typing import Any
 
 from nbspam.cli import Options, command, plain, say
 from nbspam.cli.classify import ReadableMessages
@@ -19,7 +18,7 @@ from nbspam.learning.learn import class_number
 # How sure of spam the filter is in words, and the probabilities that begin each but the first.
 SURE = ("hardly", "perhaps", "probably", "surely")
 LEAST = (0.5, 0.9, 0.99)
-MAX_SENDER, MAX_SUBJECT = 30, 80  # characters
+MAX_SENDER, MAX_SUBJECT, MAX_LINE = 30, 80, 300  # characters, and columns if the output is no terminal
 
 
 @command("filed.folder", "filed.since", "config", "model", "json", "quiet")
@@ -51,7 +50,7 @@ def filed_command(options: Options) -> int:
                 found.append((verdict, None if seconds is None else utc(int(1000 * seconds)), fields))
     found.sort(key=lambda one: (one[0].label == SPAM, one[0].log_odds or 0.0))
     out = console()
-    overflow: Any = "ellipsis" if out.is_terminal else "ignore"
+    out.width = out.width if out.is_terminal else MAX_LINE
     for verdict, date, (sender, subject) in found:
         if options.json:
             about = {"name": verdict.name, "date": date, "from": sender, "subject": subject}
@@ -59,7 +58,7 @@ def filed_command(options: Options) -> int:
         else:
             texts = f"{plain(sender)[:MAX_SENDER]}  {plain(subject)[:MAX_SUBJECT]}"
             line = f"{(date or 'no date')[:10]:10}  {_say_how_sure(verdict):20}  {texts}"
-            out.print(line, no_wrap=True, overflow=overflow, crop=False)
+            out.print(line, no_wrap=True, overflow="ellipsis")
     if not found and not files.status:
         say("There is no mail, or none that is so new.")
     return files.status

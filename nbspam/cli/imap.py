@@ -16,7 +16,6 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import check_classes, split_batches
 
 MISSING: ModuleNotFoundError | None = None
-DAY_SECONDS = 86_400
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
@@ -106,7 +105,7 @@ def read_junk(config: str, name: str, oldest: float) -> Iterator[tuple[str, byte
     with ImapMailbox(choose_account(read_accounts(config), name)) as box:
         junk = box.junk()
         box.select(junk)
-        day = time.strftime("%d-%b-%Y", time.gmtime(max(0.0, oldest - DAY_SECONDS)))
+        day = time.strftime("%d-%b-%Y", time.gmtime(max(0.0, oldest - 86_400)))
         for uids in split_batches(box.search("UNDELETED", "SINCE", day), lambda _: 0):
             for uid, data in box.fetch(uids).items():
                 yield f"{name}: {junk}/{uid}", data

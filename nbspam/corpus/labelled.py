@@ -29,15 +29,14 @@ _FIRST_BYTES = 1024  # of a file, which tell mail from an index
 def open_labelled(
     paths: Collection[str] = (),
     *,
-    ham: Collection[str] = (),
-    spam: Collection[str] = (),
-    classes: Mapping[str, Collection[str]] | None = None,
+    ham: Collection[str | bytes] = (),
+    spam: Collection[str | bytes] = (),
+    classes: Mapping[str, Collection[str | bytes]] | None = None,
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
-    messages: Mapping[str, Sequence[bytes]] | None = None,
 ) -> Source:
-    """The labelled mail of all these: SOURCEs, and paths and messages whose class is given.
+    """The labelled mail of all these: SOURCEs, and paths and messages (bytes) whose class is given.
 
     rules : a file of rules for trees of mail folders
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
@@ -45,7 +44,8 @@ def open_labelled(
     A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
-    named = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
+    given = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
+    named = [(name, [one for one in mail if isinstance(one, str)]) for name, mail in given]
     for path in [*paths, *chain.from_iterable(places for _, places in named)]:
         _check_path(path)
     notes = walk.Notes()
@@ -56,8 +56,8 @@ def open_labelled(
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     parts += [walk.SourcePart(path, (parse_class_name(name),)) for name, places in named for path in places]
-    held = [(name, mail) for name, mail in (messages or {}).items() if mail]
-    in_memory = [walk.SourcePart("", (parse_class_name(name),), messages=mail) for name, mail in held]
+    held = [(name, [one for one in mail if isinstance(one, bytes)]) for name, mail in given]
+    in_memory = [walk.SourcePart("", (parse_class_name(name),), messages=mail) for name, mail in held if mail]
     if not parts and not in_memory:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     parts = [*(part._replace(only_mail=True) for part in _separate(parts)), *in_memory]

@@ -26,7 +26,6 @@ from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions
 from nbspam.filter import Filter, open_filter
-from nbspam.labels import HAM, SPAM
 from nbspam.mail import Message
 from nbspam.mail import parse as parse_bytes
 from nbspam.model.chosen_settings import REPLACEABLE, Scoring, make_settings
@@ -214,24 +213,20 @@ def _drop_unset(scoring: Scoring, names: Collection[str] = tuple(Scoring.__annot
 
 
 def _open_mail(source: Mails, ham: Mails, spam: Mails, classes: Mapping[str, Mails] | None) -> Source:
-    sources, unlabelled = _sort_mail(source)
-    if unlabelled:
+    sources = _list_mail(source)
+    if any(isinstance(one, bytes) for one in sources):
         raise UsageError("source", "messages in memory have no class", NAME_CLASSES, "unlabelled")
-    paths: dict[str, list[str]] = {}
-    messages: dict[str, list[bytes]] = {}
-    for name, mail in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
-        places, in_memory = _sort_mail(mail)
-        paths.setdefault(name, []).extend(places)
-        messages.setdefault(name, []).extend(in_memory)
-    return open_labelled(sources, classes=paths, messages=messages)
+    named = {name: _list_mail(mail) for name, mail in (classes or {}).items()}
+    return open_labelled(
+        cast("list[str]", sources), ham=_list_mail(ham), spam=_list_mail(spam), classes=named
+    )
 
 
-def _sort_mail(mail: Mails) -> tuple[list[str], list[bytes]]:
-    """The paths, and the messages in memory."""
+def _list_mail(mail: Mails) -> list[str | bytes]:
+    """Paths, and the bytes of messages in memory."""
     is_one = isinstance(mail, (str, bytes, os.PathLike)) or hasattr(mail, "as_bytes")
     each: list[Any] = [mail] if is_one else [*cast("Iterable[Mail]", mail)]
-    paths = [_expand_path(one) for one in each if isinstance(one, (str, os.PathLike))]
-    return paths, [take_bytes(one) for one in each if not isinstance(one, (str, os.PathLike))]
+    return [_expand_path(one) if isinstance(one, (str, os.PathLike)) else take_bytes(one) for one in each]
 
 
 def _expand_path(path: Path) -> str:
