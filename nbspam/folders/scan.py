@@ -10,7 +10,7 @@ from nbspam.folders.learner import FolderMemory, Uid, fingerprint
 from nbspam.labels import SPAM
 
 MOVED, FLAGGED = "moved", "flagged"
-SCANNED_AT_ONCE = 32  # of which the texts are in memory
+SCANNED_AT_ONCE = 32  # messages whose texts are in memory
 KEPT = "kept"  # its class has no folder
 LEFT = "left"  # its reader has taken it out of the folder of its class
 Scanned = tuple[str, Verdict]  # what was done, one of these four
