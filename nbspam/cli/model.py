@@ -143,9 +143,8 @@ def load_command(options: Options) -> None:
 def merge_command(options: Options) -> None:
     """Merge models: the counts are those of one training on all of their mail.
 
-    Classes with the same name are joined.  The settings are those of the first model, without losses and a
-    prior of other classes.  The calibrations of models with all classes are combined; the result is not
-    exactly that of one training.
+    They must have the same classes.  Settings and calibration are those of the first model, so name the one
+    that has learned the most mail first.
 
     \b
     Example:
@@ -265,10 +264,7 @@ def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
     messages = messages_text(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
-    lines.append(f"Settings: those of {plain(models[0])}.")
-    if merged.calibrated is not None and merged.calibrated < len(models):
-        rest = "the rest lack a class, keep none, or one of other kinds of evidence"
-        lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
+    lines.append(f"Settings and calibration: those of {plain(models[0])}.")
     if merged.different:
         names = ", ".join(map(plain, merged.different))
         lines.append(

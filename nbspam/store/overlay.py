@@ -3,7 +3,6 @@
 import os
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.settings import parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import list_counted
@@ -51,9 +50,7 @@ def _take_settings(file: Writer, base: Model, reviews: dict[str, str]) -> None:
     """Give an overlay the settings and the calibration of its base.  reviews : its settings of REVIEWS"""
     shared = {name: value for name, value in base.settings.items() if name not in REVIEWS}
     file.replace("setting", [*(shared | reviews).items()])
-    if base.calibration():
-        kinds = parse_settings(base.settings, base.path).kinds
-        file.calibration(kinds, base.calibration(), base.covariance())
+    file.copy_calibration(base)
 
 
 def _name_base(file: Writer, base: Model) -> None:
@@ -93,7 +90,7 @@ def _check_base(base: Model, overlay: Model) -> None:
         remedy = f"take them back, see nbspam log `model={base.path}` and nbspam undo"
     if why:
         why = f"{why}, so it cannot be the base of {overlay.path}"
-    elif base.classes != overlay.classes or list_counted(base) != list_counted(overlay):
+    elif list_counted(base) != list_counted(overlay):
         why = f"does not count the same things as {overlay.path}"
     if why:
         raise BadDataError(base.path, why, remedy, "rebase-base")

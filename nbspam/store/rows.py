@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from nbspam.store.reader import Model
+
 FIRST = 1  # the number of the batch that a model is made with
 ROWS_AT_ONCE = 40  # in one statement: two thirds of the time of one by one; SQLite allows 32,766 values
 FIELDS_AT_ONCE = 2_800  # of many narrow rows: 400 tokens of two classes
@@ -48,6 +50,11 @@ class Writer:
         features = feature_names(self.n_classes, kinds)
         self.replace("calibration", [(i, *feature, weights[i]) for i, feature in enumerate(features)])
         self.replace("calibration_covariance", [(pack_covariance(covariance),)] if covariance else [])
+
+    def copy_calibration(self, model: Model) -> None:
+        """Make the calibration that of another model."""
+        for table in ("calibration", "calibration_covariance"):
+            self.replace(table, model.connection.ask(f"SELECT * FROM {table}"))
 
     def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
         """Insert rows that have a value for each column, several in a statement.

@@ -126,9 +126,17 @@ def test_merge_takes_settings_of_the_first(models: dict[str, Path], data: Path, 
     run("train", data, "-m", tmp_path / "textbook", "-q", "--textbook", "--alpha", "0.5")
     done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
     assert done.returncode == 0
-    assert f"Settings: those of {models['multinomial']}".encode() in done.stderr
-    assert b"Calibration" not in done.stderr  # of one sum there is none
+    assert f"Settings and calibration: those of {models['multinomial']}".encode() in done.stderr
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
+
+
+def test_merge_takes_the_calibration_of_the_first(models: dict[str, Path], tmp_path: Path) -> None:
+    taught = shutil.copy(models["views"], tmp_path / "taught")
+    run("learn", "spam", "-m", taught, stdin=mail("minutes of the meeting"))
+    run("model", "merge", "-q", taught, models["views"], "-o", tmp_path / "new")
+    expected, other, merged = (open_model(str(path)) for path in (taught, models["views"], tmp_path / "new"))
+    assert expected.calibration() != other.calibration()
+    assert merged.calibration() == expected.calibration() and merged.covariance() == expected.covariance()
 
 
 def test_models_of_different_vocabularies_do_not_merge(models: dict[str, Path], tmp_path: Path) -> None:
