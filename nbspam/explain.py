@@ -7,7 +7,7 @@ pencil.  It also has intervals, and the clues whose removal changes the verdict.
 from __future__ import annotations
 
 import copy
-from math import fsum, inf, isfinite, isnan, log
+from math import fsum, isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.decision import UNDECIDED, Loss, Verdict, judge_message
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nbspam.model.credible_intervals import CredibleInterval
-    from nbspam.model.features import FeatureFacts
 
 MAX_REMOVED = 60  # clues, in the search for those that decide
 MAX_SCORED = 60_000  # tokens in this search, again and again: half a second
@@ -82,8 +81,6 @@ class Explanation(NamedTuple):
     interval : 95 % credible interval of the log-odds; None where it is undefined
     flip     : the clues whose removal changes the verdict, and the new label; None if no small set does
     same_text : of the mail with the text of this message that weighs most; None if no text adds to the scores
-    features : the numeric features scored, with the nats that each adds (None under AODE, where only their
-               sum is known), the largest contribution first
     """
 
     verdict: Verdict
@@ -93,7 +90,6 @@ class Explanation(NamedTuple):
     interval: CredibleInterval | None
     flip: tuple[list[str], str] | None
     same_text: SameText | None
-    features: list[tuple[FeatureFacts, float | None]]
 
 
 def explain_verdict(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> Explanation:
@@ -112,7 +108,6 @@ def explain_verdict(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> E
         interval=find_interval(scorer, verdict),
         flip=_flip(scorer, message, verdict),
         same_text=_find_same_text(scorer, message, verdict),
-        features=_list_features(scorer, verdict, parts),
     )
 
 
@@ -152,7 +147,7 @@ def explain_tokens(scorer: Scorer, loss: Loss, tokens: Sequence[tuple[int, int, 
     known = [(rows[key], view, text) for key, view, text in tokens if any(rows[key])]
     parts = [ScorePart("token", text, view, scorer.weigh(view, n), n) for n, view, text in known]
     verdict = Verdict("", Scored(scorer.log_prior, parts), scorer.model.classes, loss)
-    return Explanation(verdict, [], None, list_clues(scorer, verdict), None, None, None, [])
+    return Explanation(verdict, [], None, list_clues(scorer, verdict), None, None, None)
 
 
 def find_interval(scorer: Scorer, verdict: Verdict) -> CredibleInterval | None:
@@ -162,17 +157,6 @@ def find_interval(scorer: Scorer, verdict: Verdict) -> CredibleInterval | None:
     from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
     return log_odds_interval(scorer, verdict.scored, verdict.number)
-
-
-def _list_features(
-    scorer: Scorer, verdict: Verdict, parts: list[tuple[ScorePart, float | None]]
-) -> list[tuple[FeatureFacts, float | None]]:
-    measured = verdict.scored.features
-    if scorer.features is None or not measured:  # none of an empty message
-        return []
-    nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
-    found = [(facts, nats.get(facts.name)) for facts in scorer.features.facts(measured)]
-    return sorted(found, key=lambda one: -abs(one[1] or 0.0))
 
 
 def _add_up(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
@@ -210,68 +194,35 @@ def _flip(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> tuple[list[
     scorer = copy.copy(scorer)
     scorer.look_up = lambda keys: rows  # what is asked again and again is in memory
     scores = verdict.scored.scores
-    numbers = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
-    if verdict.decided != UNDECIDED:
-        numbers = [verdict.decided]
-    found = [flip for number in numbers if (flip := _remove_clues(scorer, message, verdict, number))]
+    first, second = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
+    pairs = [(first, second)] if verdict.decided == first else [(verdict.decided, first)]
+    if verdict.decided == UNDECIDED:
+        pairs = [(first, second), (second, first)]
+    found = [flip for pair in pairs if (flip := _remove_clues(scorer, message, verdict, *pair))]
     return min(found, key=lambda flip: len(flip[0]), default=None)
 
 
 def _remove_clues(
-    scorer: Scorer, message: KeyedTokens, verdict: Verdict, number: int
+    scorer: Scorer, message: KeyedTokens, verdict: Verdict, loser: int, winner: int
 ) -> tuple[list[str], str] | None:
-    """Remove the clue that supports the verdict most, again and again, until the verdict changes.
+    """Remove the strongest clue for one class against another, again and again, until the verdict changes.
 
-    number : the class that is decided, or that an unsure message may become
-    Each step tries the strongest clue of every view, because the strongest of all need not matter most in an
-    average.  In one sum the result is the smallest set there is.  Steps get smaller, so the search ends where
-    all that are left, each like the mean of those before, would not be enough.
+    In one sum over two classes the result is the smallest set there is.
     """
-
-    def rivals(scores: list[float]) -> tuple[int, int]:
-        """The class that is to lose, and the one that may win."""
-        other = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
-        return (other, number) if verdict.decided == UNDECIDED else (number, other)
-
-    def lead(found: Verdict) -> float:
-        scores = found.scored.scores
-        loser, winner = (scores[k] for k in rivals(scores))
-        return 0.0 if loser == winner == -inf else loser - winner
-
     removed: list[str] = []
-    falls: dict[tuple[object, ...], float] = {}  # of the lead without a token; they outlast other removals
     now = verdict
-    judged_most = MAX_SCORED // (len(message.keys()) or 1)
-    while len(removed) < MAX_REMOVED and len(removed) + len(falls) < judged_most:
-        pair = rivals(now.scored.scores)
-        strongest = [(*one, *pair) for one in _find_strongest(now, *pair)]
-        if not strongest:
+    while len(removed) < min(MAX_REMOVED, MAX_SCORED // (len(message.keys()) or 1)):
+        tokens = [part for part in now.scored.parts if part.kind == "token"]
+        against = [part for part in tokens if part.values[loser] > part.values[winner]]
+        if not against:
             return None
-        for one in strongest:
-            if one not in falls:
-                rest = _remove_token(scorer, message, one[0], one[1])
-                fall = lead(now) - lead(judge_message(scorer, rest, verdict.loss))
-                falls[one] = 0.0 if isnan(fall) else fall
-        text, view, _, _ = max(strongest, key=lambda one: falls[one])
-        message = _remove_token(scorer, message, text, view)
+        strongest = max(against, key=lambda part: part.values[loser] - part.values[winner])
+        message = _remove_token(scorer, message, strongest.text, strongest.view)
         now = judge_message(scorer, message, verdict.loss, verdict.name)
-        removed.append(text)
+        removed.append(strongest.text)
         if now.label != verdict.label:
             return removed, now.label
-        still_possible = (lead(verdict) - lead(now)) / len(removed) * (MAX_REMOVED - len(removed))
-        if lead(now) > still_possible:
-            return None
     return None
-
-
-def _find_strongest(verdict: Verdict, first: int, second: int) -> list[tuple[str, int]]:
-    """The token of each view that says most for the first class against the second, and the view."""
-    best: dict[int, tuple[float, str]] = {}
-    for part in verdict.scored.parts:
-        a, b = part.values[first], part.values[second]
-        if part.kind == "token" and a > b and (part.view not in best or a - b > best[part.view][0]):
-            best[part.view] = (a - b, part.text)
-    return [(text, view) for view, (_, text) in best.items()]
 
 
 def _remove_token(scorer: Scorer, message: KeyedTokens, text: str, view: int) -> KeyedTokens:

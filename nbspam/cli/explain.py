@@ -15,13 +15,11 @@ from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, choose_model, open_filter
 from nbspam.labels import amount, format_counts
-from nbspam.model.features import bin_text
 from nbspam.settings import describe_scoring
 from nbspam.store.ledger import find_first_times
 from nbspam.tokens.bag import hash_token
 
 MAX_HEADING = 10  # characters of a class name above its column
-SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
 UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
 Times = list[int | None]  # milliseconds since 1970, None for what was never counted
@@ -34,8 +32,7 @@ def explain_command(options: Options) -> int:
     Says in words how sure the verdict is, and what decided it.  Then shows what each view of the message, its
     unknown words, the constant and the prior add to the log-odds; the clues, with their counts in each class
     and a 95 % interval of the share of spam among the messages that hold them; and clues whose removal would
-    change the verdict.  With --textbook there is no smaller set of such clues; with averaged views they are
-    found one by one.
+    change the verdict, the strongest first.  With --textbook and two classes there is no smaller set of them.
 
     \b
     Example:
@@ -51,7 +48,7 @@ def explain_command(options: Options) -> int:
     for name, data in messages:
         judge = _open(options, judge)
         explanation = judge.explain(data, name)
-        shown = explanation._replace(clues=explanation.clues[:top], features=explanation.features[:top])
+        shown = explanation._replace(clues=explanation.clues[:top])
         since = find_since(judge, shown.clues)
         first = _find_first_time(judge, explanation.same_text)
         if options.json:
@@ -111,11 +108,6 @@ def _content(
             clue_content(clue, classes, time_ms)
             for clue, time_ms in zip(explanation.clues, since, strict=True)
         ],
-        "features": [
-            {"feature": name, "value": value, "nats": nats, "bin": edges}
-            | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
-            for (name, value, edges, parameters), nats in explanation.features
-        ],
         "same_text": same_text,
         "flip": flip,
     }
@@ -157,8 +149,6 @@ def _show(
         out.print(tables.fit_table(shown, out, rare))
     if left_out := len(clues) - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
-    if explanation.features:
-        out.print(tables.fit_table(_feature_table(explanation, judge.classes), out))
     out.print(_format_flip(explanation))
     counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {describe_scoring(judge.settings.as_text())}; from {counts}.", style="dim")
@@ -231,19 +221,6 @@ def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> 
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
         cells = [*counts, percents, tables.day(time_ms)]
         shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
-    return shown
-
-
-def _feature_table(explanation: Explanation, names: Sequence[str]) -> Table:
-    """The numeric features, and the parameters that they are scored by."""
-    shown = tables.table(">nats", ">value", "feature", "parameters")
-    for facts, nats in explanation.features:
-        texts = [bin_text(*facts.bin)] if facts.bin else []
-        for k, name in enumerate(names):
-            numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
-            texts.append(f"{name} {' '.join(numbers)}")
-        cell = "" if nats is None else nats_text(nats)
-        shown.add_row(cell, f"{facts.value:,.6g}", facts.name, ", ".join(texts))
     return shown
 
 

@@ -177,24 +177,6 @@ def sm_percent(sample: Sample) -> Share:
     return Share(total - sample.spam[sample.k] - sample.spam[UNDECIDED], total)
 
 
-@_figure(needs="spam")
-def ham_unsure_percent(sample: Sample) -> Share:
-    """left undecided, of all ham"""
-    return Share(sample.ham[UNDECIDED], sample.ham.sum())
-
-
-@_figure(needs="spam")
-def spam_unsure_percent(sample: Sample) -> Share:
-    """left undecided, of all spam"""
-    return Share(sample.spam[UNDECIDED], sample.spam.sum())
-
-
-@_figure()
-def accuracy_percent(sample: Sample) -> Share:
-    """decided rightly, of all messages"""
-    return accuracy(sample)
-
-
 @_figure("unsure")
 def unsure_percent(sample: Sample) -> Share:
     """left undecided; neither lost nor missed"""

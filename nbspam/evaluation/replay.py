@@ -5,7 +5,7 @@ Any object that scores and learns can be replayed, so other filters are measured
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import inf, isfinite, log
+from math import inf
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,9 +15,8 @@ from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
 
 IMMEDIATE, DELAYED, PARTIAL = "immediate", "delayed", "partial"
-ON_ERROR, THICK, FIRST = "on-error", "thick", "first"
-FEEDBACK_KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
-LEAST = 1e-300  # the smallest probability whose logarithm is taken
+ON_ERROR, FIRST = "on-error", "first"
+FEEDBACK_KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "first:N")
 
 
 class ReplayFilter(Protocol):
@@ -66,8 +65,8 @@ class Autolearn:
 class Feedback(NamedTuple):
     """When the filter learns the true class.
 
-    kind   : immediate, delayed, partial, on-error, thick or first
-    amount : messages of delay, share, margin in nats, or number of messages; 0 for the others
+    kind   : immediate, delayed, partial, on-error or first
+    amount : messages of delay, share, or number of messages; 0 for the others
     """
 
     kind: str = IMMEDIATE
@@ -85,9 +84,9 @@ class Replay(NamedTuple):
 
 
 def parse_feedback(text: str) -> Feedback:
-    """Read `immediate`, `delayed:N`, `partial:SHARE`, `on-error`, `thick:MARGIN` (nats) or `first:N`.
+    """Read `immediate`, `delayed:N`, `partial:SHARE`, `on-error` or `first:N`.
 
-    N is a whole number >= 0, 0 < SHARE <= 1, MARGIN >= 0.  UsageError for anything else.
+    N is a whole number >= 0, 0 < SHARE <= 1.  UsageError for anything else.
     """
     kind, colon, amount = text.partition(":")
     if kind in (IMMEDIATE, ON_ERROR) and not colon:
@@ -98,7 +97,7 @@ def parse_feedback(text: str) -> Feedback:
         number = float(amount)
     except ValueError:
         number = -1.0
-    if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
+    if kind == PARTIAL and 0 < number <= 1:
         return Feedback(kind, number)
     why = "is not a kind of feedback"
     raise UsageError(text[:40], why, slug="feedback", option="feedback", allowed=FEEDBACK_KINDS)
@@ -110,7 +109,6 @@ def replay(
     subject: ReplayFilter,
     feedback: Feedback,
     seed: int = 0,
-    centre_nats: float = 0.0,
     progress: Callable[[int], object] | None = None,
 ) -> Replay:
     """Judge each message, then let the filter learn the true class as `feedback` says.
@@ -122,8 +120,6 @@ def replay(
     partial:S   : at once for a share S of the messages drawn by `seed`, never for the others
     first:N     : at once for the first N messages, never for the others
     on-error    : after a wrong or unsure decision
-    thick:M     : as on-error, and if the log-odds are within M nats of `centre_nats`; without a class spam,
-                  if the best class is at most M nats more likely than the next
     progress    : called with 1 after each message
     """
     kind, amount = feedback
@@ -139,7 +135,6 @@ def replay(
             PARTIAL: drawn[place],
             FIRST: place < amount,
             ON_ERROR: outcome.decided != label,
-            THICK: outcome.decided != label or _measure_margin(outcome, centre_nats) <= amount,
         }[kind]
         if is_learned:
             waiting.append(place)
@@ -150,11 +145,3 @@ def replay(
         if progress is not None:
             progress(1)
     return run
-
-
-def _measure_margin(outcome: Outcome, centre_nats: float) -> float:
-    """How sure a decision is, nats; 0 if nothing says so."""
-    if outcome.log_odds is not None and isfinite(outcome.log_odds):
-        return abs(outcome.log_odds - centre_nats)
-    second, first = sorted((0.0, 0.0, *outcome.probabilities))[-2:]
-    return log(max(first, LEAST) / max(second, LEAST))

@@ -19,7 +19,7 @@ def describe_decisions(found: Summary) -> str:
             some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
             said.append(f"of {amount(found[whole], noun)} {some} {fate} ({found[key]:.2f} %)")
     if not said:
-        said.append(f"{found['accuracy_percent']:.2f} % were put into the right class")
+        said.append(f"{100 * found['accuracy']:.2f} % were put into the right class")
     if found["unsure_percent"]:
         unsure = amount(sum(row[-1] for row in found["confusion"]), "message")
         said.append(f"on {unsure} the filter did not decide ({found['unsure_percent']:.2f} %)")
@@ -68,8 +68,8 @@ def describe_method(evaluation: Evaluation) -> str:
         return f"The messages judged here, {which}, were held back: the filter learned from {learned} others."
     named = f" ({settings['model']})" if "model" in settings else ""
     said = f"A filter made beforehand{named} judged these messages. "
-    if changed := settings.get("changed_by_senders"):
-        said += f"Your list of senders, which is not asked here, would change {changed:,} of the decisions. "
+    if "has_senders" in settings:
+        said += "Your list of senders is not asked here. "
     if known := settings.get("learned"):
         said += f"It has learned {known:,} of them before, so the figures are better than it deserves. "
     if is_strange(settings.get("strange", 0), len(evaluation)):

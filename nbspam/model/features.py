@@ -6,7 +6,6 @@ counts as missing.
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,19 +34,6 @@ def bin_text(low: float | None, high: float | None) -> str:
     return f"{low:,.6g} to {high:,.6g}"
 
 
-class FeatureFacts(NamedTuple):
-    """One feature of a message, and the parameters that it is scored by.
-
-    bin        : that of the value; None for the Gaussian
-    parameters : by class; `mean` and `variance` of the Gaussian, else `phi`, the probability of the bin
-    """
-
-    name: str
-    value: float
-    bin: Bin | None
-    parameters: dict[str, list[float]]
-
-
 class FeatureScorer:
     """Scores the features of messages by one model."""
 
@@ -62,8 +48,8 @@ class FeatureScorer:
             why = f"{model.path} was trained without counting pairs of features"
             remedy = "train again with `event_model=aode`"
             raise UsageError("aode", why, remedy, "model-no-pairs", option="event_model")
-        self.counts = load_counts(model, with_pairs=self.event_model == "aode")
-        self.law = numeric.make_numeric_law(self.event_model, self.counts, settings.alpha)
+        counts = load_counts(model, with_pairs=self.event_model == "aode")
+        self.law = numeric.make_numeric_law(self.event_model, counts, settings.alpha)
 
     def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
         """(feature=value, nats by class) of each feature that is not missing; one for all under AODE.
@@ -76,22 +62,6 @@ class FeatureScorer:
             return [(ALL_FEATURES, row) for row in rows]
         named = zip(self.names, values[0].tolist(), rows, strict=True)
         return [(f"{name}={value:.6g}", row) for name, value, row in named if value == value]
-
-    def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
-        """Each feature that is not missing, in the model's order."""
-        values = arrange(self.names, measured)
-        counts, law, features = self.counts, self.law, []
-        for f, cell in enumerate(counts.cells(values)[0].tolist()):
-            if cell < 0:
-                continue
-            around = None
-            if isinstance(law, numeric.GaussianLaw):
-                facts = {"mean": law.means[:, f].tolist(), "variance": law.variances[:, f].tolist()}
-            else:
-                around = make_bins(counts.edges[f])[cell - int(counts.starts[f])]
-                facts = {"phi": np.exp(law.log_phi[cell]).tolist()}
-            features.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
-        return features
 
 
 def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> Floats:

@@ -60,10 +60,9 @@ class Scored:
     parts      : they add up to the scores, class by class
     evidence, common : what the calibration learns from (nbspam.model.calibration.design); empty in
                        textbook scoring
-    features   : the values of the numeric features, where these are scored
     """
 
-    __slots__ = ("common", "evidence", "features", "parts", "posteriors", "scores")
+    __slots__ = ("common", "evidence", "parts", "posteriors", "scores")
 
     def __init__(self, scores: list[float], parts: list[ScorePart]) -> None:
         self.scores = scores
@@ -71,7 +70,6 @@ class Scored:
         self.posteriors = log_posteriors(scores)
         self.evidence: list[list[float]] = []
         self.common: list[float] = []
-        self.features: Sequence[float | None] = ()
 
     def log_odds(self, positive: int) -> float | None:
         """log P(positive | message) - log P(any other class | message), nats; None if undefined."""

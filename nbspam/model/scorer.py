@@ -133,9 +133,7 @@ class Scorer:
             parts = word_parts(self.words, message, rows)
             if self.words.uses_prior or self.features is not None:
                 parts += [*prior, *features]
-        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self.log_prior))], parts)
-        scored.features = message.features
-        return scored
+        return Scored([fsum(part.values[k] for part in parts) for k in range(len(self.log_prior))], parts)
 
     def weigh(self, view: int, counts: TokenCounts) -> list[float]:
         """The log-likelihoods of a token, nats by class up to a constant, before its view is averaged."""

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,25 +18,22 @@ import numpy as np
 from nbspam.corpus.cluster import Cluster
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Skipped, read_items
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import REPORTS, Progress
-from nbspam.decision import Loss, cutoffs
+from nbspam.decision import Loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, find_worst_mistakes, join, make_evaluation
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
-from nbspam.labels import CLASS_OF_SENDER
 from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
 from nbspam.model.chosen_settings import Scoring
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.check import find_learned
 from nbspam.store.connection import replaced_error
-from nbspam.store.reader import Model
-from nbspam.store.senders import judge_by_list
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
@@ -171,8 +167,7 @@ def evaluate_replay(
         check_autolearn(plan.settings)
     subject = CorpusJudge(corpus, plan)
     own = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
-    centre = find_centre(subject.loss)
-    evaluation = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
+    evaluation = replay_corpus(corpus, own or subject, feedback, plan.describe(), progress)
     settings = dict(evaluation.settings)
     if own:
         truth = corpus.truth()
@@ -188,26 +183,18 @@ def replay_corpus(
     subject: ReplayFilter,
     feedback: Feedback,
     settings: dict[str, Any],
-    centre: float = 0.0,
     progress: Step | None = None,
 ) -> Evaluation:
     """Every message judged in order of time by any filter.
 
     settings : of the filter, with the seed
-    centre   : of a thick threshold, nats
     """
     order, right = sort_in_time(corpus)
     seed, truth = settings["seed"], corpus.truth().tolist()
-    run = replay(order.tolist(), truth, subject, feedback, seed, centre, progress)
+    run = replay(order.tolist(), truth, subject, feedback, seed, progress)
     settings = settings | {"feedback": str(feedback), "order": right}
     more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
     return evaluate_rows(corpus, order, "replay", run.outcomes, **more)
-
-
-def find_centre(loss: Loss) -> float:
-    """The centre of a thick threshold: the cut-off of spam, or even odds without one."""
-    centre = cutoffs(loss)[1] if len(loss.matrix) == 2 else 0.0
-    return centre if isfinite(centre) else 0.0
 
 
 def evaluate_model(
@@ -230,7 +217,6 @@ def evaluate_model(
         if unknown := [name for name in classes if name not in known]:
             why = f"the mail has a class {unknown[0]} that the model does not know"
             raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-        items = [*items] if spam_filter.model.has_senders else items  # their headers are read again
         wanted = spam_filter.settings.wanted | {REPORTS}
         corpus = read_corpus(items, known, jobs, progress=progress, wanted=wanted)
         if not spam_filter.model.is_at(path):
@@ -239,24 +225,10 @@ def evaluate_model(
         joints = judge.joints(corpus.block, corpus.reports)
         strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
+        has_senders = spam_filter.model.has_senders
         learned = find_learned(spam_filter.model, corpus.block.identities.tolist())
-        changed = _count_changed(items, judged, spam_filter.model)
     more = {"model": path, "loss": loss or "", "strange": strange}
     more["learned"] = int(np.isin(corpus.block.identities, [*learned]).sum())
-    more |= {"changed_by_senders": changed} if changed else {}
+    more |= {"has_senders": True} if has_senders else {}
     settings = spam_filter.settings.as_text() | more
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
-
-
-def _count_changed(items: Iterable[Item], judged: Evaluation, model: Model) -> int:
-    """How many decisions the user's list of senders would change."""
-    if not model.has_senders:
-        return 0
-    decided = dict(zip(judged.names.tolist(), judged.decided.tolist(), strict=True))
-    changed = 0
-    for item, data in read_items(items, []):
-        decision, _ = judge_by_list(model, data)
-        label = CLASS_OF_SENDER.get(decision)
-        if label in judged.classes:
-            changed += judged.classes.index(label) != decided.get(item.name)
-    return changed

@@ -55,14 +55,6 @@ def test_on_error_learns_mistakes_and_unsure_decisions_only():
     assert learned("on-error", odds=[*ODDS[:4], None, -0.6]) == [2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    ("margin", "centre", "expected"),
-    [("0.4", 0.0, [4]), ("0", 0.0, []), ("0.6", 0.0, [4, 5]), ("0.2", 0.5, [4])],
-)
-def test_a_thick_threshold_learns_close_calls_too(margin, centre, expected):
-    assert learned(f"thick:{margin}", centre_nats=centre) == [2, 3, *expected]
-
-
 def test_partial_feedback_draws_the_share_by_the_seed():
     truth, odds = [0, 1] * 2000, [0.5] * 4000
     first, again, other = (learned("partial:0.25", odds=odds, truth=truth, seed=n) for n in (1, 1, 2))
@@ -76,12 +68,12 @@ def test_first_feedback_ends_after_that_many_messages():
 
 
 def test_feedback_is_read_as_it_was_written():
-    for text in ("immediate", "on-error", "delayed:100", "partial:0.5", "thick:1.5", "first:7"):
+    for text in ("immediate", "on-error", "delayed:100", "partial:0.5", "first:7"):
         assert str(parse_feedback(text)) == text
 
 
 def test_other_feedback_is_a_usage_error():
-    for text in ("never", "immediate:1", "delayed", "delayed:-1", "delayed:1.5", "partial:0", "thick:nan"):
+    for text in ("never", "immediate:1", "delayed", "delayed:-1", "delayed:1.5", "partial:0", "thick:1"):
         with pytest.raises(UsageError) as caught:
             parse_feedback(text)
         assert "delayed:N" in caught.value.remedy
