@@ -17,15 +17,6 @@ pub const MAX_FIELD_NAME: usize = 998; // characters; RFC 5322 has no longer lin
 pub const MAX_FROM_LINES: usize = 10; // mbox "From " lines one after the other
 pub const MAX_PARAMETER_BYTES: usize = 8_192; // of one Content-Type or Content-Disposition
 pub const MAX_PARAMETERS: usize = 200;
-const HEADER_BYTES: i64 = 2 << 20;
-const PARTS: i64 = 1_000;
-const ENCODED_WORDS: i64 = 5_000;
-const GUESSES: i64 = 100;
-const BOUNDARY_GUESSES: i64 = 8;
-const DELIMITER_LINES: i64 = 100_000;
-const DOCUMENT_BYTES: i64 = 4_000_000;
-const DOCUMENT_ITEMS: i64 = 60_000;
-const UU_LINES: i64 = 50_000;
 
 /// What one message may still cost, and what was found wrong with it; functions of Python get it as theirs.
 #[pyclass(get_all, set_all)]
@@ -46,15 +37,15 @@ pub struct Allowance {
 impl Default for Allowance {
     fn default() -> Allowance {
         Allowance {
-            header_bytes: HEADER_BYTES,
-            parts: PARTS,
-            encoded_words: ENCODED_WORDS,
-            guesses: GUESSES,
-            boundary_guesses: BOUNDARY_GUESSES,
-            delimiter_lines: DELIMITER_LINES,
-            document_bytes: DOCUMENT_BYTES,
-            document_items: DOCUMENT_ITEMS,
-            uu_lines: UU_LINES,
+            header_bytes: 2 << 20,
+            parts: 1_000,
+            encoded_words: 5_000,
+            guesses: 100,
+            boundary_guesses: 8,
+            delimiter_lines: 100_000,
+            document_bytes: 4_000_000,
+            document_items: 60_000,
+            uu_lines: 50_000,
             defects: Vec::new(),
             failures: Vec::new(),
         }

@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -113,10 +114,12 @@ class Compared(NamedTuple):
     """What came of some messages.
 
     left  : messages that the core left to Python whole, by reason
-    asked : how often the core asked a function of Python, by its name
+    asking : messages of which the core asked Python anything
+    asked  : how often it asked a function of Python, by its name
     """
 
     messages: int
+    asking: int
     differences: list[str]
     left: Counter[str]
     asked: Counter[str]
@@ -126,9 +129,15 @@ def compare_shard(mail: Iterable[tuple[str, bytes]]) -> Compared:
     """Compare the readers on messages with names."""
     core = find_core()
     left, asked = Counter(core.count_left()), Counter(core.count_asked())
-    found = [(name, find_difference(data)) for name, data in mail]
-    told = [f"{name}: {difference}" for name, difference in found if difference]
-    return Compared(len(found), told, Counter(core.count_left()) - left, Counter(core.count_asked()) - asked)
+    times = [asked.total()]
+    told: list[str] = []
+    for name, data in mail:
+        if difference := find_difference(data):
+            told.append(f"{name}: {difference}")
+        times.append(sum(core.count_asked().values()))
+    asking = sum(before < after for before, after in pairwise(times))
+    left, asked = Counter(core.count_left()) - left, Counter(core.count_asked()) - asked
+    return Compared(len(times) - 1, asking, told, left, asked)
 
 
 def compare_items(items: list[Item]) -> Compared:
@@ -172,19 +181,19 @@ def main() -> int:
         results = run_shards(compare_shard, make_shards(seeds, given.seed, given.mutate), given.jobs)
     else:
         results = run_shards(compare_items, cut_shards(list_items(given.folders, Notes())), given.jobs)
-    number, differences, left, asked = 0, 0, Counter[str](), Counter[str]()
+    number, asking, differences, left, asked = 0, 0, 0, Counter[str](), Counter[str]()
     for found in results:
         for difference in found.differences[: 1 if not differences else 0]:
             print(difference)
         number, differences = number + found.messages, differences + len(found.differences)
-        left, asked = left + found.left, asked + found.asked
+        asking, left, asked = asking + found.asking, left + found.left, asked + found.asked
     if not number:
         return refuse("no mail in these folders")
     share = 100 * left.total() / number
     print(f"{number} messages, {differences} different; left to Python: {left.total()} ({share:.2f} %)")
     for reason, times in left.most_common():
         print(f"{times:>8}  {reason}")
-    print("Functions of Python that the core asked:")
+    print(f"{asking} ({100 * asking / number:.2f} %) made the core ask a function of Python:")
     for name, times in asked.most_common():
         print(f"{times:>8}  {name}")
     return 1 if differences else 0

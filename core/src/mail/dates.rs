@@ -27,9 +27,17 @@ pub fn find_date(message: &Message) -> Read<Option<f64>> {
 
 fn parse_date(text: &str) -> Read<Option<f64>> {
     match read_common(text) {
+        None if is_cut(text) => Ok(None),
         Some(seconds) => Ok((FIRST_SECOND..=LAST_SECOND).contains(&seconds).then_some(seconds as f64)),
         None => call("nbspam.mail.dates", "parse_date", (text,)),
     }
+}
+
+/// True of an empty text, and of `Fri, 19 Sep`.
+fn is_cut(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let is_named = words.next().is_none_or(|name| is_day_name(&name.to_ascii_lowercase()));
+    is_named && words.clone().count() <= 2 && words.all(|word| word.len() <= 3 && word.is_ascii())
 }
 
 /// Unix time of `Mon, 3 Jun 2024 10:00:00 +0200`; None for a text of another form.

@@ -6,9 +6,8 @@ use super::headers::{between, get_parameter, parse_parameters, to_bytes, trim_st
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
-use crate::python::call;
 use crate::tables::{list_pairs, list_words, Names, KINDS};
-use crate::text::{first, is_space, lower, partition, rpartition};
+use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -209,8 +208,22 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
             |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
-        part.is_html =
-            HTML_STARTS.iter().any(has_start) && call("nbspam.mail.leaf", "is_mostly_shown", (&part.text,))?;
+        part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
     }
     Ok(())
+}
+
+/// True if text that begins as HTML shows at least half of itself as HTML.
+fn is_mostly_shown(text: &str) -> Read<bool> {
+    let mut shown = lower(text)?.into_owned();
+    for (begin, end) in [("<!--", "-->"), ("<style", "</style"), ("<script", "</script")] {
+        let mut pieces = shown.split(begin);
+        let mut kept = pieces.next().unwrap_or_default().to_string();
+        for piece in pieces {
+            let Some((_, after)) = piece.split_once(end) else { return Ok(false) };
+            kept.push_str(after);
+        }
+        shown = kept;
+    }
+    Ok(count(&shown) * 2 >= count(text))
 }

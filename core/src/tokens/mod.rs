@@ -1,5 +1,6 @@
 //! nbspam/tokens/__init__.py: a mail becomes the tokens of each view.
 
+mod armour;
 pub mod bag;
 pub mod characters;
 mod headers;

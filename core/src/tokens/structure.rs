@@ -1,8 +1,10 @@
 //! nbspam/tokens/structure.py: how a message is made, its texts, and the addresses of the web in it.
 
-use super::bag::Words;
+use super::armour::remove_armour;
+use super::bag::{Words, INNER};
 use super::characters::{is_alpha, pin};
 use super::headers::counts_as_evidence;
+use super::unicode_words::fold;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::headers::{find_header, from, unify_line_ends};
@@ -12,7 +14,7 @@ use crate::mail::transfer::read_hex;
 use crate::python::call;
 use crate::tables::{list_pairs, KINDS};
 use crate::text::{
-    find_runs, first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
+    first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
 };
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,6 +25,7 @@ const STRUCTURE: &str = "nbspam.tokens.structure";
 const MAX_ALT_WORDS: usize = 100;
 const MAX_TITLE_WORDS: usize = 100;
 const MAX_NAME_WORDS: usize = 20;
+const MAX_DIGITS: usize = 40; // of a number in a host
 pub const MAX_URLS: usize = 500;
 const MAX_LINKS: usize = 300;
 const MAX_HOST: usize = 80;
@@ -36,7 +39,6 @@ const MAX_LINE_END: usize = 3;
 pub const ENCODING_MARK: &str = "encoding=";
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
-const LONG_LINE: usize = 60; // of base64; programs wrap it at 60 to 76 characters
 const FACTORS: [u32; RUN_BYTES] = [1_566_083, 69_069, 1_664_525, 196_797, 1_097_303];
 /// How files begin that are no text, in hexadecimal digits, by their kind.
 static MAGIC: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| list_pairs(KINDS, "magic"));
@@ -283,14 +285,48 @@ fn split_authority(rest: &str) -> Read<(String, &str)> {
     Ok((lower(authority)?.into_owned(), path))
 }
 
-/// The host that a browser looks for; by Python if escapes, letters or a number hide it.
+/// The host that a browser looks for: escapes decoded, letters folded, a number as four.
 fn normalise_host(host: &str) -> Read<String> {
-    let name = host.trim_matches('.');
-    let is_number = rpartition(name, ".").2.starts_with(|one: char| one.is_ascii_digit());
-    if !host.is_ascii() || host.contains('%') || (is_number && name.parse::<Ipv4Addr>().is_err()) {
-        return call(STRUCTURE, "normalise_host", (host,));
+    let mut name = host.to_string();
+    if name.contains('%') {
+        name = without_space(&lower(&unescape(&name))?).into_owned();
     }
-    Ok(name.to_string())
+    if !name.is_ascii() {
+        name = without_space(&fold(&name.replace(['\u{3002}', '\u{ff61}'], "."))?.replace(INNER, ""))
+            .into_owned();
+    }
+    let name = name.trim_matches('.');
+    let is_number = rpartition(name, ".").2.starts_with(|one: char| one.is_ascii_digit());
+    Ok(if is_number { normalise_ipv4(name) } else { None }.unwrap_or_else(|| name.to_string()))
+}
+
+/// The dotted form of an IPv4 address as browsers read it.
+fn normalise_ipv4(host: &str) -> Option<String> {
+    let numbers = host.split('.').map(read_number).collect::<Option<Vec<u64>>>()?;
+    let (last, first) = numbers.split_last().filter(|(_, first)| first.len() < 4)?;
+    if *last >= 1 << (8 * (4 - first.len())) || first.iter().any(|number| *number > 255) {
+        return None;
+    }
+    let address = first.iter().zip([24, 16, 8]).fold(*last, |sum, (number, place)| sum | number << place);
+    Some(Ipv4Addr::from(address as u32).to_string())
+}
+
+/// A hexadecimal (0x1f), octal (017) or decimal number.
+fn read_number(text: &str) -> Option<u64> {
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_plain || text.len() > MAX_DIGITS {
+        return None;
+    }
+    let after =
+        |text: &'_ str, mark| text.get(..2).filter(|start| start.eq_ignore_ascii_case(mark)).map(|_| 2);
+    let read =
+        |text: &str, mark, base| u64::from_str_radix(&text[after(text, mark).unwrap_or(0)..], base).ok();
+    match after(text, "0x") {
+        Some(_) if text.len() == 2 => Some(0),
+        Some(start) => read(&text[start..], "0x", 16),
+        None if text.starts_with('0') => read(text, "0o", 8),
+        None => text.parse().ok(),
+    }
 }
 
 /// The text with its escapes (%2F) decoded, as UTF-8.
@@ -456,12 +492,7 @@ impl Texts {
             hosts.push(read_url(url, &mut self.structure)?);
         }
         let limit = MAX_TOKENS.saturating_sub(self.body.len());
-        if has_long_line(&text) {
-            let bare: String = call("nbspam.tokens.armour", "remove_armour", (text.as_ref(),))?;
-            split_words(&bare, limit, "", &mut self.body)?;
-        } else {
-            split_words(&text, limit, "", &mut self.body)?;
-        }
+        split_words(&remove_armour(&text), limit, "", &mut self.body)?;
         Ok((text, hosts))
     }
 
@@ -484,16 +515,6 @@ impl Texts {
         }
         tokenize_page(html, &mut self.structure)
     }
-}
-
-/// True if a text may have a line of base64, whatever is beyond ASCII in it.
-fn has_long_line(text: &str) -> bool {
-    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let has_run = |text: &[u8]| find_runs(text, LONG_LINE, is_base64).next().is_some();
-    if text.is_ascii() {
-        return has_run(text.as_bytes());
-    }
-    has_run(&text.bytes().filter(u8::is_ascii).collect::<Vec<u8>>())
 }
 
 /// True if a link's text is the name of a host with other last two labels than the host it leads to.

@@ -133,13 +133,19 @@ pub fn parse_colour(value: &str) -> Read<f64> {
     }
 }
 
-/// The colour of `rgb(255, 0, 0)`; of another function by Python.
+/// The colour of `rgb(255, 0, 0)` and `rgba(255, 0, 0, .5)`; of another function by Python.
 fn parse_colour_function(value: &str) -> Read<f64> {
-    let inside = value.strip_prefix("rgb(").and_then(|rest| rest.strip_suffix(')'));
+    let inside =
+        value.strip_prefix("rgba(").or(value.strip_prefix("rgb(")).and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.filter(|_| value.len() < MAX_COLOUR).unwrap_or_default();
-    let channels = inside.split(',').map(|channel| channel.trim_start_matches(' ').parse::<u8>().ok());
-    match channels.collect::<Vec<_>>()[..] {
-        [Some(red), Some(green), Some(blue)] => Ok(f64::from(u32::from_be_bytes([0, red, green, blue]))),
+    let words: Vec<&str> = inside.split(',').map(|word| word.trim_start_matches(' ')).collect();
+    let channels: Vec<u8> = words.iter().take(3).filter_map(|word| word.parse().ok()).collect();
+    let opacity = words.get(3).map_or(Some(1.0), |word| parse_number(word, &[("", 1.0)]));
+    match (&channels[..], opacity) {
+        ([_, _, _], Some(opacity)) if words.len() <= 4 && opacity <= FAINT_OPACITY => Ok(TRANSPARENT),
+        ([red, green, blue], Some(_)) if words.len() <= 4 => {
+            Ok(f64::from(u32::from_be_bytes([0, *red, *green, *blue])))
+        }
         _ => call(STYLES, "parse_colour", (value,)),
     }
 }
