@@ -37,7 +37,7 @@ MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 N_RANGES = 64
 UNBOUNDED = 1 << 40  # bytes
-TABLE_BYTES = 4  # of all tables of the core, for a byte of counts: they are not copied while they are merged
+TABLE_BYTES = 2.6  # of all tables of the core, for a byte of counts, which are copied while they are merged
 
 
 class Accumulator:
@@ -77,7 +77,8 @@ class Accumulator:
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
         is_plain = vocabulary is None and settings.views == ALL_VIEWS
-        self._counted_bytes = (max_bytes or UNBOUNDED) * TABLE_BYTES // jobs if is_plain else 0
+        table_bytes = UNBOUNDED if max_bytes is None else int(max_bytes * TABLE_BYTES)
+        self._counted_bytes = max(1, table_bytes // jobs) if is_plain else 0
         self._lexicons: dict[int, OpenLexicon] = {}  # by reader
         self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
@@ -214,10 +215,16 @@ class RunningSum:
         """
         self._parts.append(counts)
         is_alone = len(self._parts) == 1 and not self._files
-        if self._max_bytes and not is_alone and sum(map(_measure_bytes, self._parts)) > self._max_bytes:
+        if self._max_bytes is not None and not is_alone and self._measure() > self._max_bytes:
             self._spill()
         while len(self._parts) > 1 and 2 * len(self._parts[-1].keys) > len(self._parts[-2].keys):
             self._parts[-2:] = [merge_counts(self._parts[-2:])]
+
+    def _measure(self) -> int:
+        """The bytes of the counts in memory."""
+        arrays = [(part.keys, part.views, part.documents, part.occurrences) for part in self._parts]
+        texts = sum([len(part.texts) for part in self._parts])
+        return texts + sum([array.nbytes for part in arrays for array in part])
 
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
@@ -251,8 +258,3 @@ def cut_by_key(counts: Counts, n_ranges: int) -> list[Counts]:
     bounds = [(number << 64) // n_ranges - (1 << 63) for number in range(1, n_ranges)]
     ends = [0, *np.searchsorted(counts.keys, bounds).tolist(), len(counts.keys)]
     return cut_counts(counts, ends)
-
-
-def _measure_bytes(counts: Counts) -> int:
-    arrays = (counts.keys, counts.views, counts.documents, counts.occurrences)
-    return len(counts.texts) + sum([array.nbytes for array in arrays])

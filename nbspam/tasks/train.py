@@ -31,6 +31,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.senders import keep_senders
 from nbspam.store.writer import new_model
 from nbspam.tasks.plan import Plan
+from nbspam.tokens import choose_core
 from nbspam.tokens.bag import hash_token
 from nbspam.tokens.numeric import NAMES
 
@@ -39,6 +40,7 @@ REPORT_TOKENS = ("field:x-ms-journal-report", "type=message/rfc822")
 DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
 JOB_MEGABYTES = 70  # of each other process
+THREAD_MEGABYTES = 20  # of each thread of the compiled core, without the tokens that it has counted
 SPARE_MEGABYTES = 30  # of the parent's: the least counts
 COPIES = 6  # of the counts while they are merged, and the rows that wait
 
@@ -103,7 +105,8 @@ def _start_accumulator(
     classes: tuple[str, ...], settings: Settings, plan: Plan, jobs: int | Cluster
 ) -> Accumulator:
     """What the mail of a training is added to."""
-    max_bytes = _share_memory(plan.max_memory, jobs if isinstance(jobs, int) else 1)
+    megabytes = THREAD_MEGABYTES if choose_core(settings.wanted) else JOB_MEGABYTES
+    max_bytes = _share_memory(plan.max_memory, jobs if isinstance(jobs, int) else 1, megabytes)
     keys = plan.vocabulary.keys() if plan.vocabulary else None
     counting = (classes, settings, keys, max_bytes, plan.keeps_names)
     return Accumulator(*counting, jobs) if isinstance(jobs, int) else jobs.accumulator(*counting)
@@ -166,18 +169,21 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
     return counts
 
 
-def _share_memory(max_memory: int, jobs: int) -> int:
+def _share_memory(max_memory: int, jobs: int, job_megabytes: int) -> int:
     """The bytes that the counts may have in memory; UsageError if that is too few.
 
-    max_memory : megabytes of all processes together, 0 for the default
+    max_memory    : megabytes of all processes together, 0 for the default
+    job_megabytes : what each job takes while it reads
     """
-    needed = PARENT_MEGABYTES + JOB_MEGABYTES * min(jobs, JOBS_PER_CORE * default_jobs())
+    processes = min(jobs, JOBS_PER_CORE * default_jobs())
+    needed = PARENT_MEGABYTES + JOB_MEGABYTES * processes
     max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
     if max_memory < needed:
         why = f"training with {jobs} jobs needs at least {needed} megabytes"
         remedy = "allow more, or use fewer jobs"
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
-    return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
+    reading = PARENT_MEGABYTES + job_megabytes * processes
+    return (max_memory - reading + SPARE_MEGABYTES) * 1_000_000 // COPIES
 
 
 def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:

@@ -188,6 +188,7 @@ def test_the_model_is_the_same_however_often_what_was_read_is_merged(
     often = trained(items, tmp_path / "often", KINDS[kind])
     assert counts(often) == counts(at_once)
     monkeypatch.setattr(train_module, "SPARE_MEGABYTES", 0)  # so all counts go through temporary files
+    monkeypatch.setattr(train_module, "THREAD_MEGABYTES", train_module.JOB_MEGABYTES)
     least = train_module.PARENT_MEGABYTES + train_module.JOB_MEGABYTES
     train_model(items, ("ham", "spam"), str(tmp_path / "small"), Plan(KINDS[kind], max_memory=least))
     assert [*dump_model(str(tmp_path / "small"))] == [*dump_model(str(often))]
