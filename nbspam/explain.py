@@ -7,7 +7,7 @@ pencil.  It also has intervals, and the clues whose removal changes the verdict.
 from __future__ import annotations
 
 import copy
-from math import fsum, isfinite, log
+from math import fsum, log
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.decision import UNDECIDED, Loss, Verdict, judge_message
@@ -76,7 +76,6 @@ class Explanation(NamedTuple):
     """Why a message gets its verdict.
 
     sums     : they add up to the log-odds
-    residual : what rounding left of that sum; None where the log-odds are infinite
     clues    : the largest contribution first
     interval : 95 % credible interval of the log-odds; None where it is undefined
     flip     : the clues whose removal changes the verdict, and the new label; None if no small set does
@@ -85,7 +84,6 @@ class Explanation(NamedTuple):
 
     verdict: Verdict
     sums: list[Sum]
-    residual: float | None
     clues: list[Clue]
     interval: CredibleInterval | None
     flip: tuple[list[str], str] | None
@@ -95,15 +93,9 @@ class Explanation(NamedTuple):
 def explain_verdict(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> Explanation:
     """Why a scorer gives a message this verdict."""
     parts = verdict.scored.contributions(verdict.number)
-    sums = _add_up(verdict, parts)
-    total = verdict.scored.log_odds(verdict.number)
-    residual = None
-    if total is not None and isfinite(total):
-        residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
     return Explanation(
         verdict=verdict,
-        sums=sums,
-        residual=residual,
+        sums=_add_up(verdict, parts),
         clues=list_clues(scorer, verdict),
         interval=find_interval(scorer, verdict),
         flip=_flip(scorer, message, verdict),
@@ -147,7 +139,7 @@ def explain_tokens(scorer: Scorer, loss: Loss, tokens: Sequence[tuple[int, int, 
     known = [(rows[key], view, text) for key, view, text in tokens if any(rows[key])]
     parts = [ScorePart("token", text, view, scorer.weigh(view, n), n) for n, view, text in known]
     verdict = Verdict("", Scored(scorer.log_prior, parts), scorer.model.classes, loss)
-    return Explanation(verdict, [], None, list_clues(scorer, verdict), None, None, None)
+    return Explanation(verdict, [], list_clues(scorer, verdict), None, None, None)
 
 
 def find_interval(scorer: Scorer, verdict: Verdict) -> CredibleInterval | None:

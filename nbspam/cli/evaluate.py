@@ -31,7 +31,6 @@ from nbspam.corpus.source import read_heads
 from nbspam.decision import describe_loss, read_loss
 from nbspam.evaluation.figures import (
     Summary,
-    largest_confusions,
     list_decisions,
     list_figures,
     summarise,
@@ -179,8 +178,9 @@ def show_evaluation(evaluation: Evaluation, figures: Summary, verbose: bool) -> 
     tables.print_sentence(out, plain(describe_method(evaluation)))
     if evaluation.loss:
         tables.print_sentence(out, f"Decisions: {describe_loss(evaluation.loss, evaluation.classes)}.")
-    for shown in (_tabulate_confusion(figures), tabulate_figures(figures)):
-        out.print("", tables.fit_table(shown, out), sep="\n")
+    if evaluation.n_classes <= WIDEST_CONFUSION:
+        out.print("", tables.fit_table(_tabulate_confusion(figures), out), sep="\n")
+    out.print("", tables.fit_table(tabulate_figures(figures), out), sep="\n")
     out.print()
     tables.print_sentence(out, f"Scoring: {plain(describe_scoring(evaluation.settings))}.")
     _show_mistakes(out, evaluation, verbose)
@@ -196,13 +196,8 @@ def tabulate_figures(figures: Summary) -> Table:
 
 
 def _tabulate_confusion(figures: Summary) -> Table:
-    """Messages by true and decided class; the largest confusions if there are too many classes."""
+    """Messages by true and decided class."""
     names, counts = [*map(plain, list_decisions(figures))], figures["confusion"]
-    if len(counts) > WIDEST_CONFUSION:
-        shown = tables.table("true", "decided", ">messages")
-        for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
-            shown.add_row(names[truth], names[decided], f"{count:,}")
-        return shown
     mark = ">decided " if len(counts) == 2 else ">"
     shown = tables.table("true class", *(f"{mark}{name}" for name in names))
     for truth, row in enumerate(counts):

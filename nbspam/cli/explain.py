@@ -99,7 +99,6 @@ def _content(
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": explanation.interval,
-        "residual": explanation.residual,
         "contributions": [
             {"kind": one.kind, "name": one.name, "nats": one.log_odds, "clues": one.clues}
             for one in explanation.sums

@@ -407,15 +407,6 @@ def list_decisions(found: Summary) -> list[str]:
     return [*found["classes"], UNSURE] if some_unsure else found["classes"]
 
 
-def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, int, int]]:
-    """(true class, decided class, messages) of the wrong decisions of most messages, most first.
-
-    counts : the confusion matrix of a summary; unsure is the last class
-    """
-    cells = [(t, d, count) for t, row in enumerate(counts) for d, count in enumerate(row) if count and t != d]
-    return sorted(cells, key=lambda cell: -cell[2])[:limit]
-
-
 def trace_learning(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
     """Figures at CURVE_POINTS places in the order judged, at most.
 

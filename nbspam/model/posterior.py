@@ -186,8 +186,6 @@ def log_priors(
             raise _error(text, f"it names other classes than the model: {', '.join(names)}")
         every = sum(prior.values())
         return [log(prior[name] / every) if prior[name] > 0 else -inf for name in names]
-    if prior not in NAMED_PRIORS:
-        raise _error(prior, "no such prior")
     if prior == "uniform":
         return [-log(len(messages))] * len(messages)
     pseudo = alpha if prior == "smoothed" else 0.0

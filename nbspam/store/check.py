@@ -122,13 +122,6 @@ def count_different(model: Model) -> list[int]:
     return different
 
 
-def contradictions(model: Model) -> int:
-    """How many different messages one file of the model has counted in more than one class."""
-    twice = f"SELECT digest FROM {COUNTED} GROUP BY digest HAVING count(*) > 1"
-    query = f"SELECT count(*) FROM ({twice})"
-    return sum(part.connection.ask(query)[0][0] for part in model.parts)
-
-
 def list_fields(model: Model) -> dict[str, list[int]]:
     """Name of a header field -> messages of each class that have it."""
     documents = ", ".join(count_columns(len(model.classes))[::2])

@@ -28,7 +28,7 @@ from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.places import find_weakness
 from nbspam.settings import parse_settings
-from nbspam.store.check import check_model, contradictions, count_different, count_learned, list_fields
+from nbspam.store.check import check_model, count_different, count_learned, list_fields
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.classify import ModelJudge
@@ -41,7 +41,6 @@ WRONG = "wrong"
 OTHERS_ACCESS = 0o066  # read or write
 ENOUGH = 200  # messages of the rarest class
 MOST_READ = 1_000  # messages that are compared with the mail of training
-LOPSIDED = 20  # times as many messages of one class as of another
 # A header field in such shares of one class, and of each other, tells where mail came from.
 MOSTLY, HARDLY = 0.9, 0.02
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
@@ -185,16 +184,11 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         for name, number in count_reports(model).items():
             text = f"{number:,} messages of {name} carry another one, as Exchange's journal does"
             yield _note("reports", text, "train again on what they carry: nbspam train `attached` SOURCE")
-        twice = contradictions(model)
-        if twice:
-            text = f"messages that are counted in more than one class: {twice:,}"
-            remedy = "train again, which names them: nbspam train `replace` `verbose` SOURCE"
-            yield _note("labels", text, remedy)
 
 
 def _examine_amount(model: Model) -> Iterator[Finding]:
     different = count_different(model)
-    fewest, most = min(different), max(different)
+    fewest = min(different)
     rarest = model.classes[different.index(fewest)]
     if fewest >= ENOUGH:
         yield Finding("enough", f"yes: {fewest:,} or more different messages of each class")
@@ -203,12 +197,6 @@ def _examine_amount(model: Model) -> Iterator[Finding]:
         if not can_judge(model.settings.get("averaged") == "1", model.messages):
             text = "so no message is judged until two classes have mail"
         yield _note("enough", f"{fewest:,} of class {rarest}; {text}", LEARN_MORE)
-    ratio = most / max(fewest, 1)
-    if ratio > LOPSIDED:
-        text = f"{ratio:,.0f} times as many messages of one class as of {rarest}"
-        yield _note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
-    elif most:  # all may have been unlearned
-        yield Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
 
 
 def _examine_calibration(model: Model) -> Finding:

@@ -88,8 +88,8 @@ def test_name_around_a_name_of_junk_is_never_ham(spelling: Callable[[str], str])
     assert not doubtful
 
 
-# As the programs write them.  Sources: Takeout and IMAP of Gmail; Yahoo, Eudora, Fastmail, readpst, mailcow,
-# Naver and Daum, PChome.
+# As the programs write them.  Sources: Takeout and IMAP of Gmail; Yahoo, Eudora, Fastmail, readpst, mailcow
+# (data/conf/dovecot/dovecot.folders.conf), Naver and Daum, PChome.
 PROGRAMS = {
     "Bulk": "junk", "Bulk Mail": "junk", "스팸편지함": "junk", "스팸 메일함": "junk", "廣告信匣": "junk",
     "スパムメール": "junk", "ขยะ": "junk", "دعائي": "junk", "İstenmeyen": "junk", "ÖNEMSİZ": "junk",
@@ -97,6 +97,9 @@ PROGRAMS = {
     "[Gmail]/Yıldızlı": COPIES, "[Gmail]/YILDIZLI": COPIES, "[Gmail]/Önemli": COPIES,
     "[Gmail]/Csillagozott": COPIES, "[Gmail]/Fontos": COPIES, "Scheduled": "outbox", "Chat": OTHER,
     "[Gmail]/Chats": OTHER, "Deletions": "trash", "RSS-Feeds": OTHER, "RSS Feeds": OTHER, "_garbage": "trash",
+    "Видалені елементи": "trash", "已删除消息": "trash", "Borttagna Meddelanden": "trash", "Skraldespand": "trash",
+    "Slettet mails": "trash", "已发送消息": "sent", "Надіслані елементи": "sent", "Skickade Meddelanden": "sent",
+    "Sendte mails": "sent", "Infikované položky": "junk", "垃圾箱": "junk",
     "Inbox": "", "Ramps": "", "Projects": "", "In": "", "Önemli": "", "Work/Outline": "", "Bulky": UNCLEAR,
 }  # fmt: skip
 

@@ -127,7 +127,7 @@ def test_copies_of_one_message_are_not_enough_mail(tmp_path: Path) -> None:
 
 def test_too_little_mail_is_noted(tmp_path: Path) -> None:
     run("train", make_corpus(tmp_path / "mail", {"ham": 220, "spam": 4}), "-m", tmp_path / "m", "-q", "-j1")
-    assert not_fine(tmp_path / "m") == {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}
+    assert not_fine(tmp_path / "m") == {"enough": NOTE, "calibrated": NOTE}
     assert "4 of class spam" in found(tmp_path / "m")["enough"].text
 
 
