@@ -97,9 +97,9 @@ PROGRAMS = {
     "[Gmail]/Yıldızlı": COPIES, "[Gmail]/YILDIZLI": COPIES, "[Gmail]/Önemli": COPIES,
     "[Gmail]/Csillagozott": COPIES, "[Gmail]/Fontos": COPIES, "Scheduled": "outbox", "Chat": OTHER,
     "[Gmail]/Chats": OTHER, "Deletions": "trash", "RSS-Feeds": OTHER, "RSS Feeds": OTHER, "_garbage": "trash",
-    "Видалені елементи": "trash", "已删除消息": "trash", "Borttagna Meddelanden": "trash", "Skraldespand": "trash",
-    "Slettet mails": "trash", "已发送消息": "sent", "Надіслані елементи": "sent", "Skickade Meddelanden": "sent",
-    "Sendte mails": "sent", "Infikované položky": "junk", "垃圾箱": "junk",
+    "Видалені елементи": "trash", "已删除消息": "trash", "Borttagna Meddelanden": "trash",
+    "Skraldespand": "trash", "Slettet mails": "trash", "已发送消息": "sent", "Надіслані елементи": "sent",
+    "Skickade Meddelanden": "sent", "Sendte mails": "sent", "Infikované položky": "junk", "垃圾箱": "junk",
     "Inbox": "", "Ramps": "", "Projects": "", "In": "", "Önemli": "", "Work/Outline": "", "Bulky": UNCLEAR,
 }  # fmt: skip
 
