@@ -147,7 +147,8 @@ pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Vec<Span> {
         let name = find_name(if fields.is_empty() { trim_blanks(raw) } else { raw });
         if name.is_empty() && (is_empty || !raw.iter().all(|byte| is_blank(byte) || is_line_end(byte))) {
             junk += 1;
-            if fields.is_empty() || !may_skip(junk, raw) || !has_known_line(data, position, limit) {
+            let is_long = junk > MAX_JUNK_LINES || raw.len() > MAX_JUNK_CHARACTERS || raw.starts_with(b"--");
+            if fields.is_empty() || is_long || !has_known_line(data, position, limit) {
                 return fields;
             }
         }
@@ -192,11 +193,6 @@ fn has_known_line(data: &[u8], start: usize, stop: usize) -> bool {
         position = end;
     }
     false
-}
-
-/// True if a line is short enough to be skipped and cannot be the delimiter of a part.
-fn may_skip(junk: usize, line: &[u8]) -> bool {
-    junk <= MAX_JUNK_LINES && line.len() <= MAX_JUNK_CHARACTERS && !line.starts_with(b"--")
 }
 
 /// The lower-case name of the field that a line begins, or "".

@@ -117,7 +117,12 @@ pub fn parse_colour(value: &str) -> Read<f64> {
         return match COLOURS.get(value) {
             Some(colour) => Ok(*colour),
             None if matches!(value, "transparent" | "none") => Ok(TRANSPARENT),
-            None if value.contains('(') => parse_colour_function(value),
+            None if ["rgb", "hsl"]
+                .iter()
+                .any(|name| value.trim_start_matches(is_space).starts_with(name)) =>
+            {
+                parse_colour_function(value)
+            }
             None => Ok(UNKNOWN_COLOUR),
         };
     };
@@ -126,9 +131,14 @@ pub fn parse_colour(value: &str) -> Read<f64> {
     }
     let number = u32::from_str_radix(digits, 16).unwrap_or_default();
     match digits.len() {
-        3 => Ok(f64::from(((number >> 8) << 16 | (number >> 4 & 15) << 8 | number & 15) * 17)),
-        6 => Ok(f64::from(number)),
-        4 | 8 => call(STYLES, "parse_colour", (value,)), // with its opacity
+        // The last one or two digits are its opacity.
+        4 if number & 0xf <= 1 => Ok(TRANSPARENT),
+        8 if number & 0xff <= 25 => Ok(TRANSPARENT),
+        3 | 4 => {
+            let number = number >> (4 * (digits.len() - 3));
+            Ok(f64::from(((number >> 8) << 16 | (number >> 4 & 15) << 8 | number & 15) * 17))
+        }
+        6 | 8 => Ok(f64::from(number >> (4 * (digits.len() - 6)))),
         _ => Ok(UNKNOWN_COLOUR),
     }
 }
