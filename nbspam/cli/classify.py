@@ -176,7 +176,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     return status
 
 
-def _show_progress() -> AbstractContextManager[Callable[..., None]]:
+def _show_progress() -> AbstractContextManager[Callable[[int], object]]:
     """A bar on stderr; none if verdicts are written to the terminal, which show it themselves."""
     if Command.is_quiet or sys.stdout.isatty() or not sys.stderr.isatty():
         from contextlib import nullcontext

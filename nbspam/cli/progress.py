@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -15,42 +15,32 @@ from nbspam.labels import HAM_AND_SPAM, amount, format_counts
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
+    from nbspam.corpus.reading import Progress
     from nbspam.tasks.train import Contradictions, Trained
 
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
 
 @contextmanager
-def steps(title: str, total: int | None) -> Iterator[Callable[..., None]]:
-    """A bar on stderr, if that is a terminal; gives advance(steps done, their bytes).
+def steps(title: str, total: int | None) -> Iterator[Progress]:
+    """A bar on stderr, if that is a terminal.
 
     total : None for work of unknown length
-    A step that has bytes is a message: then the bar shows MB and messages a second, too.
     """
     if Command.is_quiet or not sys.stderr.isatty():
-        yield lambda steps, size_bytes=0: None
+        yield lambda _steps: None
         return
-    from rich.console import Console  # rich takes a tenth of the time of a short training
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich import progress  # rich takes a tenth of the time of a short training
+    from rich.console import Console
 
-    begun, done, size = time.monotonic(), 0, 0
-    columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn())
-    rate = TextColumn("{task.fields[rate]}")
-    console = Console(stderr=True)
-    with Progress(*columns, rate, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(title, total=total, rate="")
-
-        def advance(steps: int, size_bytes: int = 0) -> None:
-            nonlocal done, size
-            done, size = done + steps, size + size_bytes
-            per_second = done / max(1e-9, time.monotonic() - begun)
-            bar.update(task, advance=steps, rate=f"{size / 1e6:.1f} MB  {per_second:.0f}/s" if size else "")
-
-        yield advance
+    columns = (progress.TextColumn("[bold]{task.description}"), progress.BarColumn())
+    counts = (progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+    with progress.Progress(*columns, *counts, console=Console(stderr=True), transient=True) as bar:
+        yield partial(bar.advance, bar.add_task(title, total=total))
 
 
 @contextmanager
-def message_steps(title: str, source: Source) -> Iterator[Callable[..., None]]:
+def message_steps(title: str, source: Source) -> Iterator[Progress]:
     """The folders of the mail, a bar whose steps are messages, and at the end the reports without one."""
     total = None
     if not Command.is_quiet:

@@ -44,7 +44,6 @@ class Accumulator:
     """Adds blocks up.
 
     messages   : int64 (n_classes,)
-    size_bytes : of all messages
     learned    : digests and class numbers of the messages, by block
     names      : of the messages in the same order, or empty
     numeric    : their numeric features, by block; None if they are not kept
@@ -84,7 +83,6 @@ class Accumulator:
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
         self.names: list[str] = []
         self.skipped: Skipped = []
-        self.size_bytes = 0
 
     def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
         """Read these Items and add them."""
@@ -92,10 +90,9 @@ class Accumulator:
         for shard in read_blocks(items, self.classes, self._jobs, wanted, self._counted_bytes):
             self.skipped += shard.skipped
             for block in shard.blocks:
-                before = self.size_bytes
                 self.add(block)
                 if progress:
-                    progress(len(block), self.size_bytes - before)
+                    progress(len(block))
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
@@ -109,7 +106,6 @@ class Accumulator:
         self.learned.append((block.digests(), block.labels))
         if self._keeps_names:
             self.names += block.names
-        self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:
             self._count_pending()
 

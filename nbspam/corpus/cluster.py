@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 KEY_RANGES = 16  # of keys
-ADDED_UP = ("messages", "size_bytes", "learned", "names", "numeric", "skipped")  # of an Accumulator
+ADDED_UP = ("messages", "learned", "names", "numeric", "skipped")  # of an Accumulator
 TASK_FILES = 500
 TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
@@ -122,7 +122,7 @@ class ClusterMail(Accumulator):
             for name, more in summary.items():
                 vars(self)[name] += more
             if progress:
-                progress(int(summary["messages"].sum()), summary["size_bytes"])
+                progress(int(summary["messages"].sum()))
         self._recent = [cluster.result(latest)]
 
     def ranges(self) -> Iterator[Counts]:

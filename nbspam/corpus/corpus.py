@@ -88,7 +88,7 @@ def read_corpus(
         identities.extend(shard.identities)
         reports |= shard.reports
         if progress:
-            progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
+            progress(len(shard.identities))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index, reports)

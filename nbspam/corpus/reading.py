@@ -37,7 +37,7 @@ IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
 REPORTS = "reports"  # wanted of a ShardReader whose mail a saved model judges
 
 MailT = TypeVar("MailT")
-Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
+Progress = Callable[[int], object]  # called with a number of messages, or of other steps, that are done
 
 
 class ReadShard(NamedTuple):
@@ -64,12 +64,12 @@ def make_identity(data: bytes, label: str) -> bytes:
 
 def read_messages(
     items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
-) -> Iterator[tuple[Item, Tokens, bytes]]:
-    """The messages with tokens and bytes; those that cannot be read go to `skipped` with the reason."""
+) -> Iterator[tuple[Item, Tokens]]:
+    """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
     for item, data in read_items(items, skipped):
         tokens = read(unwrap(data), wanted, item.name)
         log_faults(item.name, tokens.failures)
-        yield item, tokens, data
+        yield item, tokens
 
 
 class Mail(NamedTuple):
@@ -92,7 +92,7 @@ class PythonBuilder(BlockBuilder):
         for number, (name, label, data) in enumerate(messages, 1):
             tokens = read(data, self._wanted, name)
             log_faults(name, tokens.failures)
-            self.add(name, label, tokens, len(data))
+            self.add(name, label, tokens)
             if self.occurrences() > MAX_OCCURRENCES:
                 return number
         return len(messages)
@@ -124,7 +124,7 @@ class CoreBuilder:
         lexicon = OpenLexicon(reader=get_native_id(), core=core, builder=self._builder)
         self._open = lexicon if n_classes else None
         self._wanted = wanted
-        self._rows: list[tuple[str, int, float, int]] = []
+        self._rows: list[tuple[str, int, float]] = []
         self.is_full, self.occurrences = self._builder.is_full, self._builder.occurrences
 
     def __len__(self) -> int:
@@ -136,7 +136,7 @@ class CoreBuilder:
         dates = self._builder.read([mail.data for mail in messages], labels, MAX_OCCURRENCES)
         for (name, label, data), date in zip(messages, dates, strict=False):
             date = self._read_in_python(name, label, data) if date is None else date
-            self._rows.append((name, label, date, len(data)))
+            self._rows.append((name, label, date))
         return len(dates)
 
     def _read_in_python(self, name: str, label: int, data: bytes) -> float:
@@ -150,7 +150,7 @@ class CoreBuilder:
     def build(self) -> Block:
         """The block of the messages added since the last one, see BlockBuilder.build."""
         arrays = self._builder.build()
-        names, labels, dates, sizes = zip(*self._rows, strict=True)
+        names, labels, dates = zip(*self._rows, strict=True)
         self._rows = []
         return Block(
             lexicon=self._open or _read_lexicon(arrays, get_native_id(), arrays["first"]),
@@ -160,7 +160,6 @@ class CoreBuilder:
             labels=np.array(labels, np.int16),
             dates=np.array(dates, np.float64),
             names=list(names),
-            sizes=np.array(sizes, np.int64),
             has_words=np.frombuffer(arrays["has_words"], np.bool_),
             identities=np.frombuffer(arrays["identities"], np.int64),
             forms=np.frombuffer(arrays["forms"], np.int64),

@@ -35,7 +35,6 @@ class Vector(NamedTuple):
     name: str
     label: int
     values: Values
-    size_bytes: int
 
 
 class WordColumns:
@@ -131,7 +130,7 @@ def vectorize(
                 messages[vector.label] += 1
             yield from shard
             if progress:
-                progress(len(shard), sum(vector.size_bytes for vector in shard))
+                progress(len(shard))
         if not any(messages):
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
 
@@ -155,8 +154,8 @@ def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skip
     skipped: Skipped = []
     label_of = columns.classes.index
     vectors = [
-        Vector(item.name, label_of(item.label), columns.values(tokens), len(data))
-        for item, tokens, data in read_messages(items, skipped, columns.wanted)
+        Vector(item.name, label_of(item.label), columns.values(tokens))
+        for item, tokens in read_messages(items, skipped, columns.wanted)
     ]
     return vectors, skipped
 

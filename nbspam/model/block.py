@@ -23,7 +23,7 @@ from nbspam.tokens import bag
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
 # One value a message.
-ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "identities", "forms", "features")
+ROW_ARRAYS = ("labels", "dates", "has_words", "identities", "forms", "features")
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
@@ -61,7 +61,6 @@ class Block:
     labels  : int16 (n_messages,), class number, -1 unlabelled
     dates   : float64 (n_messages,), unix time of arrival, NaN unknown
     names   : display names of the messages
-    sizes   : int64 (n_messages,), bytes
     has_words : bool (n_messages,), False for a message with neither header nor text
     identities : int64 (n_messages,), equal for all forms of a message, see identify_message
     forms  : int64 (n_messages,), the other bits of their digests, -1 where they are not known
@@ -75,7 +74,6 @@ class Block:
     labels: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, np.int16))
     dates: Floats = field(default_factory=lambda: np.zeros(0, np.float64))
     names: list[str] = field(default_factory=list)
-    sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     has_words: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     identities: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     forms: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -158,7 +156,7 @@ class BlockBuilder:
     def _begin(self) -> None:
         self._tokens = array("I")  # view after view, message after message
         self._lengths: list[int] = []  # tokens of each view of each message
-        self._rows: list[tuple[str, int, float, int, int, Sequence[float | None]]] = []
+        self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -171,13 +169,13 @@ class BlockBuilder:
         """Tokens of the messages of this block, repeats counted."""
         return len(self._tokens)
 
-    def add(self, name: str, label: int, read: bag.Tokens, size_bytes: int) -> None:
+    def add(self, name: str, label: int, read: bag.Tokens) -> None:
         """One more message."""
         views = read.views()
         self._tokens.fromlist([*map(self._numbers.__getitem__, chain.from_iterable(views))])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
-        self._rows.append((name, label, date, size_bytes, bag.identify_message(read), read.numeric))
+        self._rows.append((name, label, date, bag.identify_message(read), read.numeric))
 
     def build(self) -> Block:
         """The block of the messages added since the last one; its lexicon has only the tokens new in it.
@@ -196,7 +194,7 @@ class BlockBuilder:
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
         views = np.array(bag.READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
-        names, labels, dates, sizes, identities, features = zip(*self._rows, strict=True)
+        names, labels, dates, identities, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
@@ -205,7 +203,6 @@ class BlockBuilder:
             labels=np.array(labels, np.int16),
             dates=np.array(dates, np.float64),
             names=list(names),
-            sizes=np.array(sizes, np.int64),
             has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
             identities=np.array(identities, np.int64),
             forms=np.full(len(self), -1),

@@ -6,7 +6,7 @@ trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -37,8 +37,6 @@ from nbspam.store.connection import replaced_error
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
-
-Step = Callable[[int], object]  # so many more steps are done
 
 
 def judge_rows(
@@ -76,7 +74,7 @@ def judge_splits(
     plans: Sequence[Plan],
     splits: Sequence[Split],
     jobs: int | Cluster = 1,
-    progress: Step | None = None,
+    progress: Progress | None = None,
     with_clues: bool = True,
 ) -> list[Evaluation]:
     """What each plan says of the messages that the splits judge, in the order of their rows.
@@ -109,7 +107,7 @@ def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
 
 
 def evaluate_folds(
-    corpus: Corpus, plan: Plan, n_folds: int, jobs: int | Cluster = 1, progress: Step | None = None
+    corpus: Corpus, plan: Plan, n_folds: int, jobs: int | Cluster = 1, progress: Progress | None = None
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
     if plan.grouped:
@@ -124,7 +122,7 @@ def evaluate_folds(
 
 
 def evaluate_holdout(
-    corpus: Corpus, plan: Plan, share: float, by_time: bool = False, progress: Step | None = None
+    corpus: Corpus, plan: Plan, share: float, by_time: bool = False, progress: Progress | None = None
 ) -> Evaluation:
     """A share of the messages judged by a filter that learned from the rest."""
     order, right = sort_in_time(corpus)
@@ -152,7 +150,7 @@ def split_apart(corpus: Corpus, groups: Ints, parts: int, seed: int = 0) -> tupl
 
 
 def evaluate_replay(
-    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None, autolearn: bool = False
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Progress | None = None, autolearn: bool = False
 ) -> Evaluation:
     """Every message judged in order of time by what was learned of those before it.
 
@@ -183,7 +181,7 @@ def replay_corpus(
     subject: ReplayFilter,
     feedback: Feedback,
     settings: dict[str, Any],
-    progress: Step | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Every message judged in order of time by any filter.
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates
+from nbspam.corpus.reading import Progress
 from nbspam.decision import default_loss, describe_loss, read_loss
 from nbspam.evaluation.comparison import Difference, pair_log_losses
 from nbspam.evaluation.figures import error_percents, ranking_percent
 from nbspam.evaluation.samples import take_all
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Step, judge_splits, split_apart
+from nbspam.tasks.evaluate import judge_splits, split_apart
 from nbspam.tasks.plan import Plan
 
 SUBSETS = (
@@ -99,7 +100,7 @@ def plan_training(options: str, classes: tuple[str, ...]) -> Plan:
     return PLANS[options]._replace(loss=read_loss(None, classes, options == TEXTBOOK))
 
 
-def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuning:
+def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Progress | None = None) -> Tuning:
     """Judge the candidates on a corpus.  progress is called with 1 after each split judged."""
     campaigns = group_duplicates(corpus)
     splits, kept_apart = split_apart(corpus, campaigns, SPLITS, seed)

@@ -56,7 +56,7 @@ def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
     items = list(Source([SourcePart(str(box))]).items())
     open_the_box(box)
     skipped: list[tuple[str, str]] = []
-    assert [list(tokens.body) for _, tokens, _ in read_messages(items, skipped)] == [
+    assert [list(tokens.body) for _, tokens in read_messages(items, skipped)] == [
         ["one"],
         ["two"],
         ["three"],
@@ -70,6 +70,6 @@ def test_a_deleted_message_is_named_with_the_reason(box: Path) -> None:
     gone = box / "new" / "3.host"
     gone.unlink()
     skipped: list[tuple[str, str]] = []
-    found = [list(tokens.body) for _, tokens, _ in read_messages((first, *items), skipped)]
+    found = [list(tokens.body) for _, tokens in read_messages((first, *items), skipped)]
     assert found == [["one"], ["two"]]
     assert skipped == [(str(gone), os.strerror(2))]

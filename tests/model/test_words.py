@@ -76,7 +76,6 @@ def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
         labels=np.full(n_messages, -1, np.int16) if labels is None else labels.astype(np.int16),
         dates=np.full(n_messages, np.nan),
         names=[""] * n_messages,
-        sizes=np.zeros(n_messages, np.int64),
         has_words=np.ones(n_messages, np.bool_),
         identities=np.unique(words, axis=0, return_inverse=True)[1].ravel() << FORM_BITS,
         forms=np.full(n_messages, -1),
