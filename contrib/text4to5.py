@@ -52,7 +52,11 @@ def convert(tables, base):
     lines = {}
     for line, _, value in tables[COVARIANCE][1]:  # cell by cell
         lines.setdefault(line, []).append(value)
-    tables[COVARIANCE] = [], [*lines.values()]
+    del tables[COVARIANCE]
+    columns, rows = tables["calibration"]
+    columns.append("covariance")
+    for row in rows:
+        row.append(" ".join(map(repr, lines.get(row[0], []))))
     tables["sender"] = ["who", "decision", "verified", "since"], []
     for table in ("class", "token", "learned") if base else ():  # two columns, and then counts
         rows, counted = tables[table][1], {tuple(row[:2]): row[2:] for row in base[table][1]}

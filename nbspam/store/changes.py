@@ -135,8 +135,7 @@ class ChangedModel(Model):
     def write(self) -> int:
         """Write what has changed since the last time; what to add to the digest of `token`."""
         digest = 0
-        changed: list[tuple[int, ...]] = []
-        new: list[tuple[Any, ...]] = []
+        kept: list[tuple[Any, ...]] = []
         gone: list[tuple[int]] = []
         for key, before in sorted(self._stored.items()):
             row = self._rows[key]
@@ -147,14 +146,15 @@ class ChangedModel(Model):
             digest -= digest_integers((key, *before)) if before else 0
             if after is None:
                 gone.append((key,))
-            elif before is None:
-                new.append((key, after[0], self._texts[key], *after[1:]))
-            else:
-                changed.append((*after[1:], key))
+            else:  # a row in the file has its text there
+                kept.append((key, after[0], self._texts.get(key, ""), *after[1:]))
         many, columns = self.connection.executemany, ["since", *self._columns]
+        changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
         many("DELETE FROM token WHERE key = ?", gone)
-        many(f"UPDATE token SET {', '.join(f'{column} = ?' for column in columns)} WHERE key = ?", changed)
-        many(f"INSERT INTO token VALUES (?, ?, ?{', ?' * len(columns)})", new)
+        many(
+            f"INSERT INTO token VALUES (?, ?, ?{', ?' * len(columns)}) ON CONFLICT DO UPDATE SET {changes}",
+            kept,
+        )
         self._write_totals()
         for remembered in (self._stored, self._rows, self._texts, self._in_base):
             remembered.clear()

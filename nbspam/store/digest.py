@@ -32,7 +32,7 @@ DIGESTED = {
     "batch": "number, time, source",
     "learned": "digest, class, batch, times",
     "autolearned": "digest, class, tokens",
-    "calibration_covariance": "value",
+    "calibration": "number, feature, class, weight, covariance",
     "numeric_feature": "number, name, edges",
     "sender": "who, decision, verified, since",
     "base": "path, digest",
@@ -132,20 +132,19 @@ def write_digests(connection: Connection, digests: Mapping[str, int | None]) -> 
     connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", new.items())
 
 
-def differing_tables(connection: Connection, *tables: str) -> list[str]:
-    """Which of these tables, by default of all, have other rows than those that were written."""
+def differing_tables(connection: Connection) -> list[str]:
+    """The tables that have other rows than those that were written."""
     written = read_digests(connection)
-    tables = tables or tuple(DIGESTED)
-    return [table for table in tables if written.get(table) != _to_signed(digest_table(connection, table))]
+    return [table for table in DIGESTED if written.get(table) != _to_signed(digest_table(connection, table))]
 
 
-def check_tables(connection: Connection, *tables: str) -> None:
-    """DamagedModelError unless the rows of these tables, by default of all, keep their rules and digests.
+def check_tables(connection: Connection) -> None:
+    """DamagedModelError unless the rows of all tables keep their rules and digests.
 
     Ask before whole tables are copied or written anew: the new digests would hide damage.
     """
-    check_rows(connection, *tables)
-    if damaged := differing_tables(connection, *tables):
+    check_rows(connection)
+    if damaged := differing_tables(connection):
         raise DamagedModelError(connection.path, f"{damaged[0]}: its rows are not those that were written")
 
 

@@ -50,7 +50,7 @@ def _take_out(updater: Updater, min_count: int) -> tuple[int, int]:
     if model.base_path:
         why = f"is an overlay: nearly all of its tokens are in its base, {model.base_path}"
         raise UsageError(model.path, why, "prune the base, then: nbspam model rebase", "prune-overlay")
-    check_tables(updater.connection, "token")
+    check_tables(updater.connection)
     tokens = sum(model.words)
     messages = " + ".join(count_columns(len(model.classes))[::2])
     rare = f"view NOT IN ({MEASURES_VIEW}, {NOTAWORD_VIEW}) AND {messages} < {min_count}"

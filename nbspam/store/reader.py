@@ -273,14 +273,17 @@ class Model:
 
     def covariance(self) -> list[list[float]]:
         """The covariance of these weights; empty where none is kept."""
-        rows = self.connection.ask("SELECT value FROM calibration_covariance LIMIT 2")
-        if len(rows) > 1:
-            raise DamagedModelError(self.path, "calibration_covariance is not a matrix: it has several rows")
-        if not rows:
+        texts = read_bounded(self.connection, "SELECT covariance FROM calibration ORDER BY number")
+        try:
+            lines = [[*map(float, text.split())] for (text,) in texts]
+        except (ValueError, AttributeError):
+            lines = [[0.0]]
+        if not any(lines):
             return []
-        from nbspam.store.covariance import unpack_covariance  # `classify` needs none
-
-        return unpack_covariance(rows[0][0], len(self._weights), self.path)
+        is_whole = [*map(len, lines)] == [*range(1, len(lines) + 1)]
+        if not is_whole or not all(map(isfinite, chain(*lines))) or any(line[-1] <= 0 for line in lines):
+            raise DamagedModelError(self.path, "the covariance of the calibration is not one")
+        return [line + [later[i] for later in lines[i + 1 :]] for i, line in enumerate(lines)]
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when only words are counted."""

@@ -7,7 +7,6 @@ from itertools import chain, islice
 from nbspam.errors import DamagedModelError
 from nbspam.model.calibration import feature_names
 from nbspam.store.connection import Connection
-from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import DIGESTED, digest_rows
 from nbspam.store.reader import count_columns
 
@@ -48,13 +47,14 @@ class Writer:
     def calibration(self, kinds: Sequence[str], weights: list[float], covariance: list[list[float]]) -> None:
         """Replace names, weights and covariance of the calibration.  kinds : of evidence, see Settings"""
         features = feature_names(self.n_classes, kinds)
-        self.replace("calibration", [(i, *feature, weights[i]) for i, feature in enumerate(features)])
-        self.replace("calibration_covariance", [(pack_covariance(covariance),)] if covariance else [])
+        lines = [line[: i + 1] for i, line in enumerate(covariance)] or [[] for _ in weights]
+        texts = [" ".join(repr(cell + 0.0) for cell in line) for line in lines]  # 0.0 for -0.0
+        rows = zip(features, weights, texts, strict=True)
+        self.replace("calibration", [(i, *feature, *row) for i, (feature, *row) in enumerate(rows)])
 
     def copy_calibration(self, model: Model) -> None:
         """Make the calibration that of another model."""
-        for table in ("calibration", "calibration_covariance"):
-            self.replace(table, model.connection.ask(f"SELECT * FROM {table}"))
+        self.replace("calibration", model.connection.ask("SELECT * FROM calibration"))
 
     def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
         """Insert rows that have a value for each column, several in a statement.

@@ -67,13 +67,10 @@ CREATE TABLE calibration (          -- the logistic regression over the view evi
     class   INTEGER                 -- class.number, NULL where the classes share the weight
         CHECK (class IS NULL OR typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
     weight  REAL NOT NULL           -- nats a unit of the feature
-        CHECK (typeof(weight) = 'real')
-);
-
-CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes on where training stopped; one row
-    value BLOB NOT NULL             -- line by line, with calibration.number 0 .. line (symmetric): 64-bit
-                                    --   floating-point numbers (IEEE 754), little-endian
-        CHECK (typeof(value) = 'blob')
+        CHECK (typeof(weight) = 'real'),
+    covariance TEXT NOT NULL        -- with the weights 0 .. number (symmetric), separated by spaces, so that
+                                    --   learning goes on where training stopped; or all are empty
+        CHECK (typeof(covariance) = 'text')
 );
 
 CREATE TABLE source (               -- where learned messages came from

@@ -16,7 +16,6 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import parse_class_name, sort_classes
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format, sqlite3
-from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import open_whole
 from nbspam.store.overlay import add_base
@@ -30,14 +29,12 @@ END = "#end"
 _WITH_TABS = b"#nbspam-model\t"
 _TYPES = {int, float, str, type(None)}  # of a value
 _REMEDY = "dump the model again: nbspam model dump"
-COVARIANCE = "calibration_covariance"  # the model file has it in one row, the text a row for each line
 # table -> its columns in the text, and their order
 TABLES = {
     "setting": ("name, value", "name"),
     "class": ("number, name, messages", "number"),
     "token": ("view, text", "view, text"),  # and the count columns
-    "calibration": ("number, feature, class, weight", "number"),
-    COVARIANCE: ("", ""),
+    "calibration": ("number, feature, class, weight, covariance", "number"),
     "learned": ("digest, class, times", "digest, class"),
     "numeric_feature": ("number, name, edges", "number"),
     "numeric_count": ("kind, class, place, value", "kind, class, place"),
@@ -55,7 +52,9 @@ def dump_model(path: str) -> Iterator[str]:
         for table in TABLES:
             columns = _list_columns(table, len(model.classes))
             yield _encode(["#" + table, *columns]) + "\n"
-            for row in _read_rows(model, table, columns):
+            rows = COUNTED if table == "learned" else table
+            query = f"SELECT {', '.join(columns)} FROM {rows} ORDER BY {TABLES[table][1]}"
+            for row in model.connection.stream(query):
                 n_rows += 1
                 yield _encode([table, *row]) + "\n"
     yield _encode([END, n_rows]) + "\n"
@@ -63,14 +62,7 @@ def dump_model(path: str) -> Iterator[str]:
 
 def _list_columns(table: str, n_classes: int) -> list[str]:
     columns = TABLES[table][0].split(", ")
-    return columns + count_columns(n_classes) if table == "token" else [*filter(None, columns)]
-
-
-def _read_rows(model: Model, table: str, columns: list[str]) -> Iterable[Iterable[object]]:
-    if table == COVARIANCE:
-        return [line[: number + 1] for number, line in enumerate(model.covariance())]
-    rows = COUNTED if table == "learned" else table
-    return model.connection.stream(f"SELECT {', '.join(columns)} FROM {rows} ORDER BY {TABLES[table][1]}")
+    return columns + count_columns(n_classes) if table == "token" else columns
 
 
 def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = True, base: str = "") -> None:
@@ -89,8 +81,7 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
         try:
             file.settings(settings)
             for table in list(TABLES)[2:]:
-                rows = text.rows(table, len(classes))
-                file.insert(table, _join_covariance(list(rows)) if table == COVARIANCE else rows)
+                file.insert(table, text.rows(table, len(classes)))
         except (sqlite3.DataError, sqlite3.IntegrityError, OverflowError, TypeError, ValueError) as error:
             raise text.error(f"a row here or shortly before cannot be one ({error})") from None
         if file.connection.ask("SELECT 1 FROM learned WHERE times < 1"):
@@ -100,13 +91,6 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
         check_usable(model)
         if base:
             add_base(file, model, base)
-
-
-def _join_covariance(lines: list[tuple[Any, ...]]) -> list[tuple[bytes]]:
-    """The row of the model file, if any."""
-    if [len(line) for line in lines] != [*range(1, len(lines) + 1)]:
-        raise ValueError("a line of the covariance ends at its diagonal")
-    return [(pack_covariance(lines),)] if lines else []
 
 
 class _Text:
@@ -168,7 +152,7 @@ class _Text:
         self._advance()
         while self._values[0] == table:
             _, *row = self._values
-            if len(row) != len(columns) and table != COVARIANCE:
+            if len(row) != len(columns):
                 raise self.error(f"{len(row)} values instead of {len(columns)}")
             self._n_rows += 1
             yield (self._key(*row[:2]), *row) if table == "token" else tuple(row)

@@ -81,7 +81,7 @@ def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
         ("UPDATE token SET documents_0 = 100000 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE token SET text = 'other' WHERE key = (SELECT min(key) FROM token)", "do not belong"),
         ("DELETE FROM learned WHERE class = 0", "learned: its rows"),
-        ("INSERT INTO calibration_covariance VALUES (x'00')", "not a matrix"),
+        ("UPDATE calibration SET covariance = '1.0'", "covariance of the calibration is not one"),
         ("DELETE FROM setting WHERE name = 'alpha'", "totals or weights"),
     ],
 )

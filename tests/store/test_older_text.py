@@ -43,7 +43,7 @@ def test_an_overlay_of_the_last_version_is_as_one_that_learned_the_same_mail(tmp
     base, own, other = (tmp_path / name for name in ("base", "own", "other"))
     run("model", "load", "-m", base, stdin=convert("base.text"))
     text = convert("overlay.text", TEXTS / "base.text")
-    weights = [json.loads(line)[-1] for line in text.splitlines() if line.startswith(b'["calibration",')]
+    weights = [json.loads(line)[4] for line in text.splitlines() if line.startswith(b'["calibration",')]
     run("model", "load", "-m", own, "--base", base, stdin=text)
     for mail in LESSONS:
         run("learn", "spam", "--start", base, "-m", other, "-q", stdin=mail)

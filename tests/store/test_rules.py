@@ -87,7 +87,7 @@ def test_no_value_of_a_row_is_a_fault_of_ours_or_counted(
 ) -> None:
     path, copy = tmp_path / "model", tmp_path / "copy"
     (tmp_path / "lesson").write_bytes(LESSON)
-    others = {"base": "overlay", "calibration": "calibrated", "calibration_covariance": "calibrated"}
+    others = {"base": "overlay", "calibration": "calibrated"}
     sound = full.parent / others.get(table, full.name)
     damaged = 0
     for turn, value in enumerate(values):
