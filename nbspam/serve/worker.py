@@ -170,7 +170,12 @@ class Worker:
         serve = self._show if clients is self._scrapers else self._serve
         client.task = asyncio.get_running_loop().create_task(client.run(serve))
         clients.add(client)
-        client.task.add_done_callback(lambda _: clients.remove(client))
+
+        def leave(_: object) -> None:
+            clients.remove(client)
+            del client.task  # the traceback of its error has the client: a cycle would stay for long
+
+        client.task.add_done_callback(leave)
 
     async def _find_place(self, clients: set[Client], most: int) -> None:
         while not self._has_place(clients, most):
