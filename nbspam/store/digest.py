@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 # key, views and totals from the tokens, and Model checks the other tables of `opening`.
 DIGESTED = {
     "token": "key, view, since",
-    "source": "number, name, own",
-    "batch": "number, time, source",
+    "batch": "number, time, source, own",
     "learned": "digest, class, batch, times",
     "autolearned": "digest, class, tokens",
     "calibration": "number, feature, class, weight, covariance",

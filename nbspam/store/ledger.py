@@ -13,13 +13,13 @@ _TIME = "CASE typeof(time) WHEN 'integer' THEN min(max(time, -62135510400000), 2
 # What still counts of a message that has moved is of the latest batches that have counted it.
 _ROWS = f"""
 WITH moved AS (SELECT digest FROM learned WHERE times < 1)
-SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(still)
+SELECT batch, {_TIME}, CAST(source AS TEXT), own, class, sum(still)
 FROM (SELECT batch, class, times AS still FROM learned WHERE digest NOT IN moved UNION ALL
     SELECT batch, class, max(0, min(times, total - later)) FROM (
         SELECT batch, class, times, sum(times) OVER (PARTITION BY digest, class) AS total,
             sum(max(times, 0)) OVER (PARTITION BY digest, class ORDER BY batch DESC) - max(times, 0) AS later
         FROM learned WHERE digest IN moved))
-JOIN batch ON batch.number = batch JOIN source ON source.number = batch.source
+JOIN batch ON batch.number = batch
 GROUP BY batch, class ORDER BY batch DESC
 """
 

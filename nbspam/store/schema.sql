@@ -73,21 +73,14 @@ CREATE TABLE calibration (          -- the logistic regression over the view evi
         CHECK (typeof(covariance) = 'text')
 );
 
-CREATE TABLE source (               -- where learned messages came from
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL              -- the command, and after a tab each of its folders
-        CHECK (typeof(name) = 'text'),
-    own  INTEGER NOT NULL           -- 1: the filter's own verdicts, 0: a person's labels
-        CHECK (typeof(own) = 'integer' AND own IN (0, 1)),
-    UNIQUE (name, own)
-);
-
-CREATE TABLE batch (                -- messages that were learned at once
+CREATE TABLE batch (                -- messages that were learned at once, and where they came from
     number INTEGER PRIMARY KEY,     -- ascending with time; 1 is the model as it was made
-    time   INTEGER NOT NULL         -- milliseconds since 1970 when the command began
+    time   INTEGER NOT NULL         -- milliseconds since 1970 when the command began; a long one has several batches
         CHECK (typeof(time) = 'integer'),
-    source INTEGER NOT NULL         -- source.number; a long command has several batches of the same time
-        CHECK (typeof(source) = 'integer' AND source >= 1)
+    source TEXT NOT NULL            -- the command, and after a tab each of its folders
+        CHECK (typeof(source) = 'text'),
+    own    INTEGER NOT NULL         -- 1: the filter's own verdicts, 0: a person's labels
+        CHECK (typeof(own) = 'integer' AND own IN (0, 1))
 );
 
 CREATE TABLE learned (              -- which messages each batch counted, so that one counts once.  Learned in batch 5

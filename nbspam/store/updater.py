@@ -104,17 +104,10 @@ class Updater(Writer):
     def batch(self) -> int:
         """The number of the present batch; the ledger gets it when it is asked for, so none is empty."""
         if not self._batch:
-            name, is_own, time_ms = self._entry
-            ask = self.connection.ask
-            # The sums are SQLite's, because a forger may have written the largest number.
-            query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source) FROM batch"
-            self._batch, source = ask(query)[0]
-            found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
-            if found:
-                source = found[0][0]
-            else:
-                self.change("source", new=[(source, name, int(is_own))])
-            self.change("batch", new=[(self._batch, time_ms, source)])
+            source, is_own, time_ms = self._entry
+            # The sum is SQLite's, because a forger may have written the largest number.
+            ((self._batch,),) = self.connection.ask("SELECT max(number) + 1 FROM batch")
+            self.change("batch", new=[(self._batch, time_ms, source, int(is_own))])
         return self._batch
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], times: int, since: int = 0) -> None:

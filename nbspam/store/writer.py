@@ -50,8 +50,7 @@ class NewModel(Writer):
             connection.execute(statement)
         self.insert("identity", [(new_identity(),)])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
-        self.insert("source", [(1, escape_bytes(source), 0)])
-        self.insert("batch", [(FIRST, time.time_ns() // 1_000_000, 1)])
+        self.insert("batch", [(FIRST, time.time_ns() // 1_000_000, escape_bytes(source), 0)])
 
     def numeric_features(
         self,

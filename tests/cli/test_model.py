@@ -70,7 +70,7 @@ def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every table without the file's identity, where the counts came from, and digests."""
     connection = sqlite3.connect(path)
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    names -= {"source", "batch", "digest", "identity"}
+    names -= {"batch", "digest", "identity"}
     return {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
 
 
