@@ -80,7 +80,7 @@ def test_narrow_terminal_cuts_no_figure(width: int, cells: int) -> None:
     assert screen.getvalue().splitlines()[-1].split() == " ".join(row[:cells]).split()
 
 
-KEPT = "--threshold=1 --views=body --normalise --numeric-model=aode --bins=4 --binning=width"
+KEPT = "--threshold=1 --views=body --numeric-model=aode --bins=4 --binning=width"
 
 
 @pytest.mark.parametrize("option", KEPT.split())

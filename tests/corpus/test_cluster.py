@@ -161,7 +161,7 @@ def test_killed_processes_change_nothing_or_end_the_run(
     ending = pytest.raises(TryAgainError, match=f"{why}.*; nothing is written") if why else nullcontext()
     with started(tmp_path, 2) as place, ending, cluster.open_cluster(place.address, 0) as there:
 
-        def kill(messages: int, _: int) -> None:
+        def kill(messages: int) -> None:
             victims = [place.scheduler] if lost == ["scheduler"] else place.workers[: len(lost)]
             for process in victims if not seen else ():
                 process.kill()

@@ -25,7 +25,7 @@ def group(*texts: str, signatures: tuple[tuple[str, ...], ...] = ()) -> list[int
         )
         tokens.signature = signatures[number] if signatures else sign_text(body, ())
         tokens.sent = tokens.header
-        builder.add(str(number), number % 2, tokens, 9)
+        builder.add(str(number), number % 2, tokens)
     return group_duplicates(Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)).tolist()
 
 

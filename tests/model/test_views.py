@@ -40,7 +40,7 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
     builder = BlockBuilder()
     for number in range(18):
         label = number // 9
-        builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []), 100)
+        builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []))
     model = MemoryModel(HAM_AND_SPAM, merge_blocks([builder.build()]).count(2))
     message = key_tokens(Tokens([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
@@ -111,7 +111,7 @@ def random_block(n_classes: int) -> Block:
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             read.raw = views[4]
             read.signature = [f"signature={place * number % 40}" for place in range(1, 5)]
-            builder.add(f"{number}.{copy}", label, read, 100)
+            builder.add(f"{number}.{copy}", label, read)
     return merge_blocks([builder.build()])  # columns by ascending key
 
 
