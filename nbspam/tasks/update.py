@@ -66,7 +66,7 @@ def _check_classes(model: Model, classes: tuple[str, ...]) -> None:
     new = [name for name in classes if name not in model.classes]
     if new:
         why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
-        remedy = "train the new classes as a model of their own, then: nbspam model merge OLD NEW -o BOTH"
+        remedy = "train again on the mail of all classes: nbspam train `replace` SOURCE"
         raise BadDataError(model.path, why, remedy, "update-classes")
 
 
