@@ -181,7 +181,7 @@ def rebase_command(options: Options) -> int:
 
     Without --start: what is now at the path of their base.
 
-    What they have learned stays; their calibration becomes that of the base.
+    What they have learned stays, their calibration too.
 
     \b
     Example:

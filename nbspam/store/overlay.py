@@ -3,6 +3,7 @@
 import os
 
 from nbspam.errors import BadDataError, UsageError
+from nbspam.model.calibration import CREDIT
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import list_counted
@@ -41,16 +42,16 @@ def start_model(start: str, path: str) -> str:
                     return ""
                 with new_model(path, base.classes, [0] * len(base.classes), "", False, PAGE_BYTES) as file:
                     _take_settings(file, base, {})
+                    file.copy_calibration(base)
                     _name_base(file, base)
                 return "an overlay"
     return "a copy" if copy_model(start, path) else ""
 
 
-def _take_settings(file: Writer, base: Model, reviews: dict[str, str]) -> None:
-    """Give an overlay the settings and the calibration of its base.  reviews : its settings of REVIEWS"""
+def _take_settings(file: Writer, base: Model, kept: dict[str, str]) -> None:
+    """Give an overlay the settings of its base.  kept : those of its own"""
     shared = {name: value for name, value in base.settings.items() if name not in REVIEWS}
-    file.replace("setting", [*(shared | reviews).items()])
-    file.copy_calibration(base)
+    file.replace("setting", [*(shared | kept).items()])
 
 
 def _name_base(file: Writer, base: Model) -> None:
@@ -61,6 +62,7 @@ def rebase(path: str, start: str = "") -> None:
     """Let an overlay add to another base, in one transaction.
 
     start : the new base; empty for what is now at the path of the old one
+    Its calibration becomes that of the base, unless it has learned: then it stays.
     """
     with open_updater(path, find_base=lambda _: None) as updater:
         overlay = updater.model
@@ -70,8 +72,14 @@ def rebase(path: str, start: str = "") -> None:
             _check_base(base, overlay)
             if state_digest(base.connection) != overlay.base_digest:
                 check_tables(updater.connection)
-                reviews = {name: value for name, value in overlay.settings.items() if name in REVIEWS}
-                _take_settings(updater, base, reviews)
+                kept = list(REVIEWS)
+                if any(overlay.messages) and len(overlay.calibration()) == len(base.calibration()):
+                    kept.append(CREDIT)  # of its own lessons, which the new base has not seen
+                else:
+                    updater.copy_calibration(base)
+                _take_settings(
+                    updater, base, {one: overlay.settings[one] for one in kept if one in overlay.settings}
+                )
                 updater.replace("view", sum_rows(updater.connection, base)["view"])
             _name_base(updater, base)
 
