@@ -88,27 +88,6 @@ def test_name_around_a_name_of_junk_is_never_ham(spelling: Callable[[str], str])
     assert not doubtful
 
 
-# As the programs write them.  Sources: Takeout and IMAP of Gmail; Yahoo, Eudora, Fastmail, readpst, mailcow
-# (data/conf/dovecot/dovecot.folders.conf), Naver and Daum, PChome.
-PROGRAMS = {
-    "Bulk": "junk", "Bulk Mail": "junk", "스팸편지함": "junk", "스팸 메일함": "junk", "廣告信匣": "junk",
-    "スパムメール": "junk", "ขยะ": "junk", "دعائي": "junk", "İstenmeyen": "junk", "ÖNEMSİZ": "junk",
-    "[Gmail]/Gönderilmiş Postalar": "sent", "[Gmail]/Elküldött levelek": "sent", "Out": "sent",
-    "[Gmail]/Yıldızlı": COPIES, "[Gmail]/YILDIZLI": COPIES, "[Gmail]/Önemli": COPIES,
-    "[Gmail]/Csillagozott": COPIES, "[Gmail]/Fontos": COPIES, "Scheduled": "outbox", "Chat": OTHER,
-    "[Gmail]/Chats": OTHER, "Deletions": "trash", "RSS-Feeds": OTHER, "RSS Feeds": OTHER, "_garbage": "trash",
-    "Видалені елементи": "trash", "已删除消息": "trash", "Borttagna Meddelanden": "trash",
-    "Skraldespand": "trash", "Slettet mails": "trash", "已发送消息": "sent", "Надіслані елементи": "sent",
-    "Skickade Meddelanden": "sent", "Sendte mails": "sent", "Infikované položky": "junk", "垃圾箱": "junk",
-    "Inbox": "", "Ramps": "", "Projects": "", "In": "", "Önemli": "", "Work/Outline": "", "Bulky": UNCLEAR,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "kind"), PROGRAMS.items())
-def test_folder_of_a_program_has_its_kind(name: str, kind: str) -> None:
-    assert recognise(clean_name(name)) == kind
-
-
 def test_deleted_mailboxes_of_mailcow_are_trash(tmp_path: Path) -> None:
     rows = [
         ["pond.example/ann/Maildir", "maildir", "2 ham"],

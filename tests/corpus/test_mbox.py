@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import PACKED_STARTS
-from nbspam.corpus.mbox import begins_mbox, find_only_message, has_date, split_messages, unquote
+from nbspam.corpus.mbox import begins_mbox, find_only_message, split_messages, unquote
 from nbspam.corpus.source import Source
 from nbspam.corpus.walk import SourcePart
 from nbspam.limits import MAX_READ_BYTES
@@ -75,38 +75,6 @@ def test_crlf_mboxes_are_split(tmp_path: Path) -> None:
     line = FROM.replace(b"\n", b"\r\n")
     (tmp_path / "box").write_bytes(b"".join(line + message + b"\r\n" for message in messages))
     assert read_all(tmp_path / "box") == messages
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "From ann@example.org  Mon Jun  4 7:04 2002",
-        "From - Tue Jan 01 00:00:00 2030",
-        "From ann Tue Jul 9 10:11:12 2002 +0200",
-        "From 123@xxx Mon Jun 24 17:04:28 +0000 2002",
-        "From ann at example.org Mon, 24 Jun 2002 17:04:28 GMT",
-        "From ann Mon Jun 24 17:04:28 MET DST 2002",
-        "From ann Mon Jun 24 17:04:28 2002 remote from relay",
-    ],
-)
-def test_a_from_line_with_a_date_begins_a_message(line: str) -> None:
-    assert has_date(line.encode())
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "From Monday on we open at 10:00",
-        "From John Doe, Mon Jun 24 17:04 2002:",
-        "From ann Mon Jun 24 17:04:28 2002 he wrote",
-        "From ann Mon Jun 44 17:04:28 2002",
-        "From ann Mon Jun 24 17:04:28 20020",
-        "From ann Mon Jun 24 2002",
-        "",
-    ],
-)
-def test_a_sentence_that_begins_with_from_is_text(line: str) -> None:
-    assert not has_date(line.encode())
 
 
 @pytest.mark.parametrize("line", [b"From \n", b"From - \n", b"From a@example.org\n", b"From MAILER-DAEMON\n"])

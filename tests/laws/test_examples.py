@@ -11,6 +11,8 @@ import pytest
 
 from nbspam.cli.reasons import list_reasons
 from nbspam.corpus.folder_names import decode_name, recognise
+from nbspam.corpus.mbox import has_date
+from nbspam.corpus.trees import clean_name
 from nbspam.decision import Verdict, describe_loss, parse_loss, parse_matrix, zero_one_loss
 from nbspam.errors import NbspamError
 from nbspam.explain import Clue
@@ -36,6 +38,7 @@ from nbspam.tokens.words import has_zero_width, split_words
 from tests.laws.escapes import escape, read_lines, unescape
 from tests.mail.test_attachments import docx_of, member
 from tests.mail.test_pdf import page_of
+from tests.test_senders import DMARC, OWN, judge
 
 EXAMPLES = Path(__file__).with_name("examples.txt")
 ARROW = " → "
@@ -150,6 +153,13 @@ OF_TEXT: dict[str, Callable[[str], object]] = {
     "telephone numbers": count_telephone_numbers,
     "unnamed origin": find_origin,
     "folder": lambda source: recognise(decode_name(source)),
+    "folder of a program": lambda source: recognise(clean_name(source)),
+    "date of a From line": lambda source: has_date(source.encode()),
+    "results of the own server": lambda source: judge(
+        f"Authentication-Results: {OWN} 1;\r\n\t{source}", "From: Ann <ann@example.org>"
+    ),
+    "header lines of a sender": lambda source: judge(*source.split("\n")),
+    "verified From": lambda source: judge(DMARC, f"From: {source}"),
     "file name": read_file_name,
     "reasons": tell_reasons,
     "drawn in a PDF": lambda source: read_shown(page_of(source)),
