@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import pickle
-import pydoc
 import re
 import subprocess
 import sys
@@ -280,14 +279,6 @@ def test_the_use_of_a_closed_filter_is_an_error_of_nbspam(folder: Path, tmp_path
         with pytest.raises(nbspam.NbspamError) as raised:
             use()
         assert raised.value.slug == "filter-closed"
-
-
-def test_help_lists_the_public_names_with_their_documentation() -> None:
-    page = pydoc.plain(pydoc.render_doc(nbspam))
-    assert "spam_filter.classify" in page
-    for name in nbspam.__all__:
-        assert re.search(rf"^    (class )?{name}\(", page, re.MULTILINE), name
-        assert getattr(nbspam, name).__doc__
 
 
 def test_an_error_names_the_argument_and_no_flag(folder: Path) -> None:

@@ -14,7 +14,6 @@ from nbspam.decision import (
     cutoffs,
     decide,
     default_loss,
-    describe_loss,
     load_loss,
     parse_loss,
     parse_matrix,
@@ -158,19 +157,6 @@ def test_without_other_costs_a_lost_ham_costs_nine_missed_spams_and_textbooks_co
     assert default_loss(("lists", "work")) == zero_one_loss(2)
     assert read_loss(None, THREE, is_textbook=True) == zero_one_loss(3) == parse_loss("0-1", THREE)
     assert load_loss(zero_one_loss(3).stored, THREE, "model") == zero_one_loss(3)
-
-
-def test_costs_are_said_in_words() -> None:
-    assert describe_loss(default_loss(NAMES), NAMES) == (
-        "a lost wanted message costs 9, a missed spam 1: spam above P = 0.9"
-    )
-    assert describe_loss(parse_loss("FP=10,FN=1,unsure=0.2"), NAMES).endswith(
-        "an unsure message 0.2: spam above P = 0.98, ham up to 0.2"
-    )
-    assert (
-        describe_loss(default_loss(THREE), THREE)
-        == "to call a message spam wrongly costs 9, every other error 1"
-    )
 
 
 def test_the_matrix_of_the_manual_is_read() -> None:

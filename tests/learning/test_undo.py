@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -105,46 +104,6 @@ def test_counts_are_those_of_a_model_that_was_taught_what_counts_now(
             learn_message(str(other), ("ham", "spam")[counted[digest]], letter)
     assert counts(Path(path)) == counts(Path(other))
     assert check_model(str(path)) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
-    model: Path, folder: Path, tmp_path: Path, seed: int
-) -> None:
-    chance, original = random.Random(seed), shutil.copy(model, tmp_path / "original")
-    history: dict[int, list[tuple[int, str]]] = {n: [] for n in range(len(LETTERS))}
-
-    def undo(batch: int) -> None:
-        if any(number == batch for lessons in history.values() for number, _ in lessons):
-            chosen = choose_entries(str(model), False, source=f"batch {batch}")
-            lessons = find_lessons(str(model), chosen, [str(folder)])
-            assert take_back(str(model), lessons, lambda *_: None) == 0
-        for lessons in history.values():
-            lessons[:] = [one for one in lessons if one[0] != batch]
-
-    for batch in range(14):
-        label = chance.choice(["ham", "spam"])
-        if chance.random() < 0.2:
-            forgotten = chance.randrange(len(LETTERS))
-            unlearn_message(str(model), LETTERS[forgotten])
-            history[forgotten].clear()
-        if chance.random() < 0.3:
-            undo(chance.randrange(batch + 1))
-        chosen = chance.sample(range(len(LETTERS)), 3)
-        learn_messages(str(model), label, [("", LETTERS[n]) for n in chosen], Origin(f"batch {batch}"))
-        for n in chosen:
-            if not history[n] or history[n][-1][1] != label:
-                history[n].append((batch, label))
-        assert check_model(str(model)) == []
-    for batch in chance.sample(range(14), 7):
-        undo(batch)
-        other = shutil.copy(original, tmp_path / "other")
-        for n, lessons in history.items():
-            for _, label in lessons[-1:]:
-                learn_message(str(other), label, LETTERS[n])
-        assert counts(model) == counts(Path(other))
-        assert check_model(str(model)) == []
 
 
 def test_log_shows_command_folder_and_classes_and_undo_takes_the_last_line_back(

@@ -10,7 +10,11 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation.formats import encode_evaluation
 from nbspam.filter import open_filter
+from nbspam.model.block import select_rows
+from nbspam.model.calibration import Learner, first_weights
+from nbspam.model.views import as_counted, compute_evidence
 from nbspam.settings import Settings
+from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, judge_splits
 from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
@@ -99,3 +103,45 @@ def test_order_in_time_is_of_the_index_else_of_dates_else_interleaved(
         for label in (0, 1):
             rows = order[corpus.truth()[order] == label]
             assert rows.tolist() == sorted(rows.tolist())
+
+
+@pytest.fixture(scope="module")
+def corpus(data: Path) -> Corpus:
+    source = open_labelled([str(data / "index")])
+    asked = Settings().wanted
+    return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
+
+
+def fed(corpus: Corpus, settings: Settings, n: int) -> CorpusJudge:
+    """A filter that learned the first n messages."""
+    judge = CorpusJudge(corpus, Plan(settings))
+    for message in range(n):
+        judge.learn(message, int(corpus.block.labels[message]))
+    return judge
+
+
+def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus: Corpus) -> None:
+    block, settings = corpus.block, Settings()
+    judge, learner = fed(corpus, settings, 0), Learner(first_weights(2, settings.kinds))
+    for row in range(150):
+        counts = select_rows(block, np.arange(row)).count(2)
+        expected = compute_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
+        found = judge.seen(np.array([row]))
+        np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-12)
+        np.testing.assert_allclose(found.common, expected.common, atol=1e-12)
+        learner.learn(found.evidence[0].tolist(), found.common[0].tolist(), int(block.labels[row]), row)
+        judge.learn(row, int(block.labels[row]))
+    texts = list_texts(block)
+    assert judge.scorer().model.calibration() == pytest.approx(learner.weights, abs=1e-12)
+    for row in range(150, 180):
+        scored = judge.scorer().score(RowTokens(block, row, texts))
+        assert scored.scores == pytest.approx(judge.joints(np.array([row]))[0].tolist(), abs=1e-12)
+
+
+def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> None:
+    judge, now = (fed(corpus, Settings(), 100) for _ in range(2))
+    judge.joints(np.array([120]))
+    judge.joints(np.array([121]))
+    judge.learn(120, 1)
+    now.learn(120, 1)
+    assert judge.scorer().model.calibration() == now.scorer().model.calibration()
