@@ -1,20 +1,14 @@
-"""Every event model on two public corpora, and its speed: the tables of docs/model-figures.md.
+"""Every event model on two public corpora: the tables of docs/model-figures.md.
 
     make experiment-models         (NBSPAM_CORPORA names the folder of the archives)
 
-Accuracy: the SpamAssassin corpus by its fixed split, and the SMS corpus in ten folds.  Speed: the real
-command trains on the fixed split; batch scoring runs over its test half.
+Accuracy: the SpamAssassin corpus by its fixed split, and the SMS corpus in ten folds.
 """
 
 from __future__ import annotations
 
-import resource
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +30,6 @@ from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
-REPEATS = 2
 MODELS: dict[str, dict[str, Any]] = {  # title -> settings
     "presence, views and calibration (the default)": {},
     "presence, λ = 1": {"averaged": False},
@@ -56,19 +49,6 @@ SMALL_LAMBDA: dict[str, dict[str, Any]] = {
     "Bernoulli, λ = 0.01": {"event_model": "bernoulli", "alpha": 0.01},
     "complement, λ = 0.01": {"event_model": "complement", "alpha": 0.01},
 }
-
-
-def options(given: dict[str, Any]) -> list[str]:
-    """The options of `nbspam train` for these settings."""
-    found: list[str] = []
-    for name, value in given.items():
-        if name == "averaged":
-            found.append("--textbook")
-        elif value is True:
-            found.append(f"--{name}")
-        else:
-            found += [f"--{name.replace('_', '-')}", value]
-    return found
 
 
 def read(source: Path) -> Block:
@@ -115,43 +95,6 @@ def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]
     return rows
 
 
-def measure_speed(index: Path, block: Block, train: Any, test: Any) -> list[list[str]]:
-    """Processor seconds of the real command and of batch scoring, and both against the default's."""
-    rows: list[tuple[str, float, float]] = []
-    pairs = int(np.diff(block.starts)[test].sum())
-    with tempfile.TemporaryDirectory() as folder:
-        for title, given in MODELS.items():
-            command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
-            command += ["-m", f"{folder}/m", *options(given)]
-            plan = Plan(Settings(**given))
-            judge = CorpusJudge(make_corpus(block, plan.settings), plan, train)
-            training = least(partial(subprocess.run, command, check=True), children_seconds)
-            scoring = least(partial(judge.joints, test), time.process_time)
-            rows.append((title, training, scoring))
-            print(title, f"{training:.2f} {scoring:.3f}", file=sys.stderr)
-    first = rows[0]
-    return [
-        [t, f"{a:.2f}", f"{a / first[1]:.2f}", f"{b:.3f}", f"{b / first[2]:.2f}", f"{pairs / b / 1e6:.1f}"]
-        for t, a, b in rows
-    ]
-
-
-def children_seconds() -> float:
-    """Processor seconds of all ended child processes."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def least(work: Callable[[], Any], clock: Callable[[], float]) -> float:
-    """What the cheapest of some runs took: whatever else the machine does only adds."""
-    found = []
-    for _ in range(REPEATS):
-        begun = clock()
-        work()
-        found.append(clock() - begun)
-    return min(found)
-
-
 def table(title: str, heads: list[str], rows: list[list[str]]) -> str:
     """A Markdown table under a line that says what it is."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
@@ -174,17 +117,6 @@ def accuracy(mail: Path, texts: Path) -> str:
     return rows + "\n\n" + table(folds, heads, accuracy_rows(short, splits))
 
 
-def speed(mail: Path, _: Path) -> str:
-    """The table of speed."""
-    block, train, test = split(mail)
-    title = (
-        f"Processor seconds: `nbspam train` on {len(train):,} messages, batch scoring of {len(test):,}"
-        " others, and million distinct message-tokens scored a second."
-    )
-    heads = ["model", "training", "× default", "scoring", "× default", "million tokens/s"]
-    return table(title, heads, measure_speed(mail / "train.index", block, train, test))
-
-
 def split(mail: Path) -> tuple[Block, Any, Any]:
     """The SpamAssassin corpus, and the rows of its two halves."""
     parts = [read(mail / "train.index"), read(mail / "test.index")]
@@ -192,17 +124,14 @@ def split(mail: Path) -> tuple[Block, Any, Any]:
     return block, np.arange(len(parts[0])), np.arange(len(parts[0]), len(block))
 
 
-def main(chosen: list[str]) -> None:
-    """Measures what is named (`accuracy`, `speed`; both by default) and writes it into the page."""
+def main() -> None:
+    """Measures the models and writes the tables into the page."""
     mail, texts = corpus_folder("spamassassin", "sa"), corpus_folder("sms", "sms") / "index"
-    for name, measure, mark in (("accuracy", accuracy, "models-table"), ("speed", speed, "models-speed")):
-        if not chosen or name in chosen:
-            made = f"Made by `make experiment-models`.\n\n{measure(mail, texts)}"
-            before, mark_begin, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {mark} -->")
-            _, mark_end, after = rest.partition(f"<!-- /{mark} -->")
-            text = f"{before}{mark_begin}\n\n{made}\n\n{mark_end}{after}"
-            PAGE.write_text(text, encoding="utf-8")
+    before, begin, rest = PAGE.read_text(encoding="utf-8").partition("<!-- models-table -->")
+    _, end, after = rest.partition("<!-- /models-table -->")
+    made = f"Made by `make experiment-models`.\n\n{accuracy(mail, texts)}"
+    PAGE.write_text(f"{before}{begin}\n\n{made}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
