@@ -69,9 +69,7 @@ def test_risks_are_those_by_hand() -> None:
         ((0.25, 0.375, 0.375), None, 1),  # class order
     ],
 )
-def test_ties_go_to_the_safer_side(
-    probabilities: tuple[float, ...], unsure: float | None, action: int
-) -> None:
+def test_ties_go_to_safer_side(probabilities: tuple[float, ...], unsure: float | None, action: int) -> None:
     assert decide(probabilities, zero_one_loss(len(probabilities), unsure)) == action
 
 

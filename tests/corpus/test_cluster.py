@@ -217,7 +217,7 @@ def test_scheduler_of_another_version_or_without_workers_is_refused(data: Path, 
     assert not (tmp_path / "model").exists()
 
 
-def test_worker_that_is_killed_while_it_starts_is_a_temporary_failure(
+def test_worker_that_is_killed_while_it_starts_is_temporary_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def start(*_: object, **__: object) -> None:

@@ -30,9 +30,7 @@ def open_the_box(box: Path) -> None:
     (box / "cur" / "1.host:2,").rename(box / "cur" / "1.host:2,S")
 
 
-def test_messages_renamed_while_the_folder_is_listed_are_read(
-    box: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_renamed_while_folder_is_listed_are_read(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of the two folders is listed meanwhile, no message is missed or read twice."""
     list_folder = walk.list_folder
     for moment in ("cur", "new"):

@@ -136,9 +136,7 @@ def test_text_that_looks_like_a_from_line_does_not_split_a_message(first: bytes,
 
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("n_messages", [1, 50])
-def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
-    kind: str, n_messages: int, tmp_path: Path
-) -> None:
+def test_compressed_mbox_has_messages_of_plain_one(kind: str, n_messages: int, tmp_path: Path) -> None:
     messages = [mail(n, b"From here\n" + b"x" * n * 1000 + b"\n") for n in range(n_messages)]
     for name, data in (("plain", as_mbox(messages)), ("packed", PACKERS[kind](as_mbox(messages)))):
         (tmp_path / name).write_bytes(data)  # the name does not say what it is
@@ -150,9 +148,7 @@ def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKERS)
-def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_named(
-    kind: str, tmp_path: Path
-) -> None:
+def test_beginning_of_damaged_compressed_mbox_is_read_and_file_is_named(kind: str, tmp_path: Path) -> None:
     noise = random.Random(1)
     size = 30_000 if kind == "bz2" else 3_000  # bzip2 has blocks of 900 kB
     messages = [mail(n, noise.randbytes(size).hex().encode() + b"\n") for n in range(60)]

@@ -113,9 +113,7 @@ def test_an_answer_has_a_deadline_and_a_size(folder: Path, start: Start, command
     assert status == 75 and "[imap-connection]" in text
 
 
-def test_a_tab_in_the_name_of_a_folder_names_no_local_folder(
-    folder: Path, start: Start, tmp_path: Path
-) -> None:
+def test_tab_in_name_of_folder_names_no_local_folder(folder: Path, start: Start, tmp_path: Path) -> None:
     with BadServer(folder, listed(b'"a\t/etc"')) as server:
         assert start(server, "learn")[0][0] == 0
     assert b"imap home/a /etc" in program("log", "-m", tmp_path / "learn", "--json").stdout

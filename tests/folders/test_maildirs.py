@@ -3,14 +3,12 @@
 import json
 import os
 import time
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
 from nbspam.errors import NoInputError
-from nbspam.files import open_whole_file
 from nbspam.folders import learner
 from nbspam.folders.learner import (
     HAM,
@@ -167,25 +165,6 @@ def test_another_model_learns_the_same_mail_anew(tmp_path: Path) -> None:
     del stored["model"]  # as 0.2.0 has written it
     memory.write_text(json.dumps(stored))
     assert {result for result, _, _ in lessons(run("sync", top, "-m", model))} == {"already learned"}
-
-
-def test_memory_is_written_once_a_run_and_only_if_it_changes(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    top, written = tmp_path / "Maildir", []
-    for number in range(100):  # more than a transaction learns
-        put(top, f"cur/{number}:2,S", mail(f"letter {number}"))
-
-    def write(path: str) -> AbstractContextManager[BinaryIO]:
-        written.append(path)
-        return open_whole_file(path)
-
-    monkeypatch.setattr(learner, "open_whole_file", write)
-    for _ in range(2):
-        with closing(learner.FolderMemory(f"{model}-sync.json", str(model))) as memory:
-            box = Maildirs([str(top)])
-            list(learner.FolderLearner(str(model), box, memory, "sync\t", 7, is_dry=False).learn())
-        assert len(written) == 1
 
 
 def test_lessons_before_a_fault_are_remembered(model: Path, tmp_path: Path) -> None:

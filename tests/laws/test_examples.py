@@ -39,6 +39,7 @@ from tests.laws.escapes import escape, read_lines, unescape
 from tests.mail.test_attachments import docx_of, member
 from tests.mail.test_pdf import page_of
 from tests.test_senders import DMARC, OWN, judge
+from tests.tokens.test_texts import ALTERNATIVE
 
 EXAMPLES = Path(__file__).with_name("examples.txt")
 ARROW = " → "
@@ -134,10 +135,25 @@ def read_shown(payload: bytes) -> str:
     return " ".join(read_document(payload, Allowance()).text.split())
 
 
+def read_alternative(source: str) -> list[str]:
+    """The words of plain text | HTML, and what is said of the two."""
+    text, html = source.encode().split(b" | ")
+    found = read(ALTERNATIVE % (text, html))
+    return [" ".join(found.body), *(token for token in found.structure if token == "alternative=#differs")]
+
+
+def read_event(line: str) -> str:
+    event = f"BEGIN:VCALENDAR\n{line}<style>\nSUMMARY:Apple <day\nURL:http://lake.example/\nEND:VCALENDAR"
+    return " ".join(read(f"Content-Type: text/calendar\n\n{event}".encode()).body)
+
+
 OF_TEXT: dict[str, Callable[[str], object]] = {
     "page": read_page,
     "links": read_links,
     "words of a page": lambda source: split_words(read_html(source).visible, 99),
+    "words of a page split by nothing": lambda source: read_html(source).joined,
+    "plain text and HTML": read_alternative,
+    "value of a calendar": read_event,
     "references": decode_references,
     "references in an attribute": lambda source: decode_references(source, True),
     "encoded words": lambda source: decode_words(source, Allowance()),

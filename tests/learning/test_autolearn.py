@@ -100,9 +100,7 @@ def test_a_message_is_learned_once_if_it_is_probable_and_not_labelled(model: Pat
 
 
 @pytest.mark.parametrize(("label", "said"), [("spam", "learned\t-\n"), ("ham", "moved\t-\n")])
-def test_a_later_label_counts_as_if_the_message_were_new(
-    model: Path, copy: Path, label: str, said: str
-) -> None:
+def test_later_label_counts_as_if_message_were_new(model: Path, copy: Path, label: str, said: str) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     assert run("learn", label, "-m", model, stdin=NEW_SPAM) == said
     run("learn", label, "-m", copy, stdin=NEW_SPAM)
@@ -125,9 +123,7 @@ def test_each_of_many_messages_is_judged_by_what_was_learned_before_it(model: Pa
 
 
 @pytest.mark.parametrize("options", [(), ("-p",), ("--json",)])
-def test_an_error_of_learning_does_not_change_the_verdict(
-    model: Path, copy: Path, options: tuple[str, ...]
-) -> None:
+def test_error_of_learning_does_not_change_verdict(model: Path, copy: Path, options: tuple[str, ...]) -> None:
     change(model, "DELETE FROM digest WHERE name = 'token'")  # no verdict asks for it
     expected = program("classify", *options, "-m", copy, stdin=NEW_SPAM)
     done = program("classify", *options, "--autolearn", "-m", model, stdin=NEW_SPAM)

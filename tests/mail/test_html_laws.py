@@ -121,14 +121,3 @@ def test_five_thousand_nested_hidden_spans_are_closed_again() -> None:
 def test_what_follows_too_many_tags_is_taken_for_text() -> None:
     html = read_html("<b>" * MAX_TAGS + "text <i>and more</i>")
     assert (html.tags, html.visible) == (MAX_TAGS, "text <i>and more</i>")
-
-
-def test_words_split_by_markup_that_shows_nothing_are_counted() -> None:
-    for source in (
-        "Vi<!-- x --><!-- y -->agra",
-        "V<b><i></i></b>iagra",
-        "V<p style='display:none'>x</p>iagra",
-    ):
-        assert read_html(source).joined == 1
-    for source in ("<b>V</b>iagra", "Via <!-- x -->gra", "Via<!-- x --><p>gra"):
-        assert read_html(source).joined == 0

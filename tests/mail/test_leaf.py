@@ -98,10 +98,6 @@ def test_program_with_some_sentences_in_it_is_a_file():
     assert read(b"Content-Transfer-Encoding: base64\n\n" + b64encode(program)).body == []
 
 
-def read_body(kind: str, card: str) -> str:
-    return " ".join(read(f"Content-Type: {kind}\n\n{card}".encode()).body)
-
-
 def shown(card: str) -> str:
     return read_card(card, Allowance())[0]
 
@@ -121,18 +117,3 @@ def test_line_that_is_folded_inside_a_character_is_joined() -> None:
 def test_card_that_is_cut_off_is_read_and_other_text_stays() -> None:
     assert shown("NOTE:win\nEND:VCARD") == "win"
     assert shown("no card\n FN:a") == "no card\n FN:a"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "DESCRIPTION:Win <b>big</b>&nbsp\\;prizes<br>here",
-        "DESCRIPTION:Win big&nbsp\\;prizes here",
-        "DESCRIPTION:<pre>Win big</pre>prizes here",
-        'X-ALT-DESC;FMTTYPE=text/html:<html><body>Win big <p style="display:none">x</p>prizes here</body>',
-        "NOTE;ENCODING=QUOTED-PRINTABLE:=3Cp=3EWin big prizes here",
-    ],
-)
-def test_html_in_a_value_is_read_as_html_and_hides_no_other_value(line: str) -> None:
-    event = f"BEGIN:VCALENDAR\n{line}<style>\nSUMMARY:Apple <day\nURL:http://lake.example/\nEND:VCALENDAR"
-    assert read_body("text/calendar", event) == "apple day win big prizes here"

@@ -87,9 +87,7 @@ def test_mistake_teaches_only_with_credit_of_a_message_judged_rightly() -> None:
 
 
 @pytest.mark.parametrize(("credit", "lowest", "highest"), [(1_000_000, -9, 0.1), (FIRST_CREDIT, 0.4, 9)])
-def test_mistakes_alone_do_not_teach_that_the_evidence_lies(
-    credit: int, lowest: float, highest: float
-) -> None:
+def test_mistakes_alone_do_not_teach_that_evidence_lies(credit: int, lowest: float, highest: float) -> None:
     """Of messages whose probabilities were right at first, those that were then judged wrongly."""
     random = np.random.default_rng(1)
     learner = Learner(first_weights(2, KINDS), credit=credit)

@@ -46,12 +46,7 @@ class Model(NamedTuple):
         return joint + log_prior if law.uses_prior else joint
 
 
-MODELS = {
-    "presence": Model("presence"),
-    "multinomial": Model("multinomial"),
-    "bernoulli": Model("bernoulli"),
-    "complement": Model("complement"),
-}
+MODELS = {name: Model(name) for name in ("presence", "multinomial", "bernoulli", "complement")}
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-100, 0.01, 1.0, 7.5, 1e12])
 

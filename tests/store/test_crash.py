@@ -96,9 +96,7 @@ def images(disk: Disk, done: list[Operation], seed: str) -> Iterator[tuple[int, 
         yield cut, disk.after_loss(drawn)
 
 
-def test_killed_program_leaves_the_old_model_or_the_new_one(
-    place: Path, command: list[str], kind: str
-) -> None:
+def test_killed_program_leaves_old_model_or_new_one(place: Path, command: list[str], kind: str) -> None:
     before, old = Disk(place.parent).after_loss(random.Random(0)), text(place)
     log = place.parent.parent / "calls"
     subprocess.run([*strace("trace", CALLS, log), *command], input=NEW, check=True, capture_output=True)

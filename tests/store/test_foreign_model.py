@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.filter import begin_model
+from tests.laws.escapes import read_lines
 from tests.store.changed_model import forge
 from tests.tiny_mail import PROGRAM, mail, run, write_folders
 
@@ -31,31 +32,16 @@ sys.exit(status)
 MESSAGE = mail("cheap pills")
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n {}) SELECT i"
 MANY = NUMBERS.format("WHERE i < 400000")
-FOREIGN = {
-    "a view in place of a table": [
-        "DROP TABLE setting",
-        f"CREATE VIEW setting AS {NUMBERS.format('')} AS name, i AS value FROM n",
-    ],
-    "a trigger": ["CREATE TRIGGER empty AFTER UPDATE ON class BEGIN DELETE FROM token; END"],
-    "a generated column": ["ALTER TABLE class ADD COLUMN more AS (messages * 2)"],
-    "a schema that is not UTF-8": [
-        "PRAGMA writable_schema = ON",
-        "UPDATE sqlite_master SET sql = 'CRE' || CAST(x'80' AS TEXT) || sql WHERE name = 'setting'",
-    ],
-    "many settings": [f"INSERT INTO setting SELECT 'x' || i, hex(zeroblob(40)) FROM ({MANY} FROM n)"],
-    "a long setting": ["INSERT INTO setting VALUES ('x', hex(zeroblob(100000000)))"],
-    "a class that ends the header": ["UPDATE class SET name = 'spam' || char(10, 10) WHERE number = 1"],
-    "a class with an escape": ["UPDATE class SET name = char(27) || '[2J' WHERE number = 1"],
-    "a class that is a blob": ["UPDATE class SET name = x'ff' WHERE number = 1"],
-}
+TABLE = read_lines(Path(__file__).with_name("foreign.txt"))
+PATHS = dict(line.split(" | ") for line in TABLE.pop("paths of a base"))
 
 
-@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("kind", TABLE)
 def test_model_of_somebody_else_is_refused_soon(model: Path, kind: str) -> None:
     with contextlib.closing(sqlite3.connect(model)) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
-        for statement in FOREIGN[kind]:
-            connection.execute(statement)
+        for statement in TABLE[kind]:
+            connection.execute(statement.replace("NUMBERS", NUMBERS.format("")).replace("MANY", MANY))
         connection.commit()
     if "class" in kind:
         forge(model, "UPDATE digest SET value = 0")
@@ -97,18 +83,6 @@ COMMANDS = (
     *(["model", "check"], ["model", "dump"], ["model", "rebase", "--start", "{renewed}"]),
 )
 REFUSED, NOTHING_LEARNED, TRY_AGAIN = 65, 66, 75
-PATHS = {
-    "a FIFO": "'{folder}/fifo'",
-    "a folder": "'{folder}'",
-    "a device without an end": "'/dev/zero'",
-    "a NUL": "'{folder}/base' || char(0)",
-    "an escape": "'/x' || char(27) || '[2J'",
-    "nothing": "''",
-    "a path of a megabyte": "'/' || hex(zeroblob(500000))",
-    "a blob": "x'ff'",
-    "the overlay itself": "'{folder}/overlay'",
-    "another overlay": "'{folder}/other'",
-}
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +116,8 @@ def statuses(folder: Path) -> dict[str, int]:
 def test_base_that_is_no_model_is_refused_by_every_command(kind: str, made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy", ignore=shutil.ignore_patterns("fifo", "mail")))
     os.mkfifo(folder / "fifo")
-    forge(folder / "overlay", f"UPDATE base SET path = {PATHS[kind].format(folder=folder)}")
+    path = PATHS[kind].replace("FOLDER", str(folder))
+    forge(folder / "overlay", f"UPDATE base SET path = {path}")
     found = statuses(folder)
     found.pop("model rebase")  # it takes another base
     assert {*found.values()} <= {REFUSED, TRY_AGAIN}, found

@@ -360,9 +360,7 @@ def test_message_that_a_new_base_has_too_counts_twice(overlay: str, base: str, t
     assert check_model(overlay) == []
 
 
-def test_calibration_is_that_of_the_own_lessons_or_of_the_base(
-    overlay: str, base: str, tmp_path: Path
-) -> None:
+def test_calibration_is_that_of_own_lessons_or_of_base(overlay: str, base: str, tmp_path: Path) -> None:
     new = teach_base(base, tmp_path)
     for expected in (new, overlay):
         with open_model(expected) as model:

@@ -29,24 +29,9 @@ def test_bigrams_are_the_neighbours_of_the_first_and_last_fifty_words(number: in
     assert not read(b"Subject: a b\n\na b c").bigrams
 
 
-@pytest.mark.parametrize(
-    ("text", "html", "body", "differs"),
-    [
-        (b"pears for sale", b"<p>pears for <b>sale</b>", ["pears", "for", "sale"], False),
-        (b"pears for sale http://lake.example", b"<p>pears for sale", ["pears", "for", "sale"], False),
-        (b"minutes of our meeting", b"<p>pears for sale", ["pears", "for", "sale"], True),
-        (b"pears for sale", b"<img src=http://lake.example/1.png>", [], True),
-        (b"pears for sale", b"<p> </p>", ["pears", "for", "sale"], False),
-        (b"", b"<p>pears", ["pears"], False),
-        (b"minutes " * (MAX_TOKENS + 1), b"<p>pears", ["pears"], True),
-    ],
-)
-def test_alternative_that_a_mail_program_shows_is_the_text(
-    text: bytes, html: bytes, body: list[str], differs: bool
-) -> None:
-    found = read(ALTERNATIVE % (text, html))
-    assert found.body == body
-    assert ("alternative=#differs" in found.structure) is differs
+def test_long_alternative_differs_from_a_short_one() -> None:
+    found = read(ALTERNATIVE % (b"minutes " * (MAX_TOKENS + 1), b"<p>pears"))
+    assert found.body == ["pears"] and "alternative=#differs" in found.structure
 
 
 CODES = b64encode(Random(1).randbytes(480)).decode()
