@@ -8,7 +8,7 @@ import errno
 import os
 from contextlib import closing
 
-from nbspam.store.connection import BUSY_SECONDS, connect, sqlite3
+from nbspam.store.connection import BUSY_SECONDS, Connection, connect, sqlite3
 
 JUNK, NOT_JUNK = 1 << 7, 1 << 9
 
@@ -23,15 +23,20 @@ def find_flags(path: str, folder: str) -> dict[str, int]:
         return {}
     try:
         with closing(connect(path, "ro", BUSY_SECONDS)) as connection:
-            columns = connection.execute("SELECT name FROM pragma_table_info('folders')").fetchall()
-            if ("folder_id",) in columns:
+            if "folder_id" in _list_columns(connection, "folders"):
                 query = "SELECT folder_id FROM folders WHERE folder_name = ?"
                 folder = "".join(f"messages_{number}" for (number,) in connection.execute(query, [folder]))
-            query = "SELECT count(*) FROM pragma_table_info(?) WHERE name IN ('uid', 'flags')"
-            if connection.execute(query, [folder]).fetchone() != (2,):
+            if not {"uid", "flags"} <= _list_columns(connection, folder):
                 return {}  # no folder of Evolution, or one that it has not opened
             table = folder.replace('"', '""')
             query = f"SELECT uid, flags FROM \"{table}\" WHERE typeof(flags) = 'integer' AND flags & ?"
             return dict(connection.execute(query, [JUNK | NOT_JUNK]))
     except sqlite3.Error as error:
         raise OSError(errno.EIO, str(error), path) from error
+
+
+def _list_columns(connection: Connection, table: str) -> set[str]:
+    """The names of the columns of a table; none of a view, for its query may never end."""
+    query = """SELECT info.name FROM sqlite_master AS made, pragma_table_info(made.name) AS info
+        WHERE made.type = 'table' AND made.rootpage AND made.name = ?"""
+    return {name for (name,) in connection.execute(query, [table])}

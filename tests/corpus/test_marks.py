@@ -12,6 +12,7 @@ import pytest
 
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.marks import Keywords
+from nbspam.store.evolution import find_flags
 from tests.mail_trees import PLIST
 from tests.tiny_mail import mail, program, run
 
@@ -156,6 +157,12 @@ def test_mail_without_a_folder_of_junk_has_its_marked_junk(
     lay(tmp_path / "mail")
     right = {label: words & MAIL.keys() for label, words in CLASSES.items()}
     assert words_by_class(tmp_path / "mail") == right
+
+
+def test_view_in_the_index_of_evolution_is_not_read(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "folders.db")) as database:
+        database.execute("CREATE VIEW Inbox AS SELECT 'a' AS uid, 128 AS flags")
+    assert find_flags(str(tmp_path / "folders.db"), "Inbox") == {}
 
 
 @pytest.mark.parametrize("layout", ["dovecot", "courier"])
