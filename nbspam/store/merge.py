@@ -16,6 +16,7 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.settings import EXTRA_VIEWS
 from nbspam.store.changes import PRUNED
 from nbspam.store.check import vocabulary_keys
+from nbspam.store.connection import OneState
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import COUNTED, OWN_SERVERS, Model, open_model
 from nbspam.store.rows import add_integers
@@ -41,7 +42,9 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         remedy = "name them: model merge A B -o C"
         raise UsageError("model merge", "needs at least two models", remedy, "merge-few")
     with ExitStack() as stack:
-        models = [stack.enter_context(open_whole(name)) for name in paths]
+        # To open a file once more drops the locks on it: all are open before one is locked.
+        opened = [stack.enter_context(open_model(name)) for name in paths]
+        models = [stack.enter_context(_hold_whole(model)) for model in opened]
         check_mergeable(models)
         messages = add_models(models, path, _choose_settings(models), replaces)
         return Merged(path, models[0].classes, messages, join_senders(models)[1])
@@ -50,20 +53,28 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
 @contextmanager
 def open_whole(path: str) -> Iterator[Model]:
     """One state of a model with the counts of its base, as one file: for what reads whole tables."""
-    with open_model(path, snapshot=True) as model:
+    with open_model(path) as model, _hold_whole(model) as whole:
+        yield whole
+
+
+@contextmanager
+def _hold_whole(model: Model) -> Iterator[Model]:
+    """One state of an open model, see open_whole; a writer waits with its commit."""
+    with OneState(model.connection):
+        model.refresh()
         if model.base is None:
             yield model
             return
         with TemporaryDirectory(prefix="nbspam-") as folder:
-            whole = os.path.join(folder, "whole")
+            path = os.path.join(folder, "whole")
             # To open the file once more would drop the lock of the connection that is open.
-            alone = Model(path, model.connection, lambda _: None)
+            alone = Model(model.path, model.connection, lambda _: None)
             for part in (alone, model.base):
                 check_tables(part.connection)
-            add_models([alone, model.base], whole, model.settings, False)
-            with open_model(whole) as opened:
-                opened.path = path
-                yield opened
+            add_models([alone, model.base], path, model.settings, False)
+            with open_model(path) as whole:
+                whole.path = model.path
+                yield whole
 
 
 def _choose_settings(models: Sequence[Model]) -> dict[str, str]:

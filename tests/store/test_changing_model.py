@@ -1,6 +1,8 @@
 """A model that another program changes while many messages are read: each is judged by one state of it."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +11,12 @@ import pytest
 from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
 from nbspam.learning.learn import learn_message
-from nbspam.store import updater
+from nbspam.store import merge, updater
+from nbspam.store.overlay import start_model
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
 from nbspam.store.updater import open_updater
+from nbspam.store.writer import copy_model
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -72,3 +76,20 @@ def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path:
         if line.startswith("#token"):
             learns()
     assert lines == expected
+
+
+@pytest.mark.parametrize("names", ["model model", "model copy", "overlay model", "model overlay"])
+def test_merge_is_of_one_state(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str
+) -> None:
+    copy_model(model, str(tmp_path / "copy"))
+    start_model(model, str(tmp_path / "overlay"))
+
+    def write(*_: object) -> None:  # in another process, for SQLite keeps the locks inside of one itself
+        code = "import sqlite3, sys; sqlite3.connect(sys.argv[1], 0).execute('BEGIN EXCLUSIVE')"
+        written = subprocess.run([sys.executable, "-c", code, model], stderr=subprocess.PIPE, check=False)
+        assert b"database is locked" in written.stderr
+
+    monkeypatch.setattr(merge, "check_mergeable", write)
+    merge.merge([str(tmp_path / name) for name in names.split()], str(tmp_path / "sum"))
+    assert open_model(str(tmp_path / "sum")).messages == [24, 24]
