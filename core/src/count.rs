@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use std::collections::hash_map::{HashMap, RandomState};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::mem::{replace, take};
 
 /// Numbers of the views whose tokens a message has, READ_NUMBERS in Python.
 pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
@@ -113,27 +114,21 @@ impl Builder {
     /// tokens that are new in it.
     fn build<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let arrays = PyDict::new(py);
+        let long = |values: &[i64]| make_array(py, &[values], i64::to_ne_bytes);
+        let short = |values: &[i32]| make_array(py, &[values], i32::to_ne_bytes);
         if self.n_classes == 0 {
-            let first = std::mem::replace(&mut self.first, self.table.len());
+            let first = replace(&mut self.first, self.table.len());
             arrays.set_item("first", first)?;
             arrays.set_item("texts", PyBytes::new(py, self.table.texts.join(first).as_bytes()))?;
-            arrays.set_item("keys", make_array(py, &[self.table.keys.get(first..).unwrap_or(&[])])?)?;
-            arrays.set_item("views", make_array(py, &[self.table.views.get(first..).unwrap_or(&[])])?)?;
+            arrays.set_item("keys", long(self.table.keys.get(first..).unwrap_or(&[]))?)?;
+            arrays.set_item("views", PyByteArray::new(py, self.table.views.get(first..).unwrap_or(&[])))?;
         }
-        arrays.set_item("starts", make_array(py, &[&self.starts])?)?;
-        arrays.set_item("columns", make_array(py, &[&self.columns])?)?;
-        arrays.set_item("counts", make_array(py, &[&self.counts])?)?;
-        arrays.set_item("has_words", make_array(py, &[&self.has_words])?)?;
-        arrays.set_item("identities", make_array(py, &[&self.identities])?)?;
-        arrays.set_item("forms", make_array(py, &[&self.forms])?)?;
-        for values in [&mut self.columns, &mut self.counts] {
-            values.clear();
-        }
-        for values in [&mut self.starts, &mut self.identities, &mut self.forms] {
-            values.clear();
-        }
-        self.has_words.clear();
-        self.starts.push(0);
+        arrays.set_item("starts", long(&replace(&mut self.starts, vec![0]))?)?;
+        arrays.set_item("columns", short(&take(&mut self.columns))?)?;
+        arrays.set_item("counts", short(&take(&mut self.counts))?)?;
+        arrays.set_item("has_words", PyByteArray::new(py, &take(&mut self.has_words)))?;
+        arrays.set_item("identities", long(&take(&mut self.identities))?)?;
+        arrays.set_item("forms", long(&take(&mut self.forms))?)?;
         self.block += 1;
         self.n_tokens = 0;
         Ok(arrays)
@@ -151,60 +146,34 @@ pub fn add_up_builders<'py>(
     for builder in builders {
         let mut builder = builder.try_borrow_mut()?;
         builder.known = HashMap::default();
-        tables.push(std::mem::take(&mut builder.table));
+        tables.push(take(&mut builder.table));
     }
     let (mut sums, places) = py.detach(|| add_up(tables));
     let arrays = PyDict::new(py);
-    let texts: String = sums.iter_mut().map(|sum| std::mem::take(&mut sum.texts)).collect();
+    let texts: String = sums.iter_mut().map(|sum| take(&mut sum.texts)).collect();
     arrays.set_item("texts", PyBytes::new(py, texts.strip_suffix('\n').unwrap_or("").as_bytes()))?;
     drop(texts);
-    arrays
-        .set_item("keys", make_array(py, &sums.iter().map(|sum| sum.keys.as_slice()).collect::<Vec<_>>())?)?;
-    arrays.set_item(
-        "views",
-        make_array(py, &sums.iter().map(|sum| sum.views.as_slice()).collect::<Vec<_>>())?,
-    )?;
-    let n_counts = sums.first().map_or(0, |sum| sum.counts.len());
-    let columns = (0..n_counts).flat_map(|number| sums.iter().filter_map(move |sum| sum.counts.get(number)));
-    arrays.set_item("counts", make_array(py, &columns.map(Vec::as_slice).collect::<Vec<_>>())?)?;
-    let places = places.iter().map(|places| make_array(py, &[places]));
+    let long = |parts: Vec<&[i64]>| make_array(py, &parts, i64::to_ne_bytes);
+    arrays.set_item("keys", long(sums.iter().map(|sum| &sum.keys[..]).collect())?)?;
+    let views: Vec<u8> = sums.iter().flat_map(|sum| &sum.views).copied().collect();
+    arrays.set_item("views", PyByteArray::new(py, &views))?;
+    arrays.set_item("counts", long(sums.iter().map(|sum| &sum.counts[..]).collect())?)?;
+    let places = places.iter().map(|places| make_array(py, &[places], i32::to_ne_bytes));
     arrays.set_item("places", places.collect::<PyResult<Vec<_>>>()?)?;
     Ok(arrays)
 }
 
-/// A number, as Python's arrays have it.
-trait Number: Copy {
-    const SIZE: usize;
-    fn write(self, to: &mut [u8]);
-}
-
-macro_rules! numbers {
-    ($($number:ty),*) => {$(
-        impl Number for $number {
-            const SIZE: usize = size_of::<$number>();
-            fn write(self, to: &mut [u8]) {
-                to.copy_from_slice(&self.to_ne_bytes());
-            }
-        }
-    )*};
-}
-
-numbers!(u8, i32, i64);
-
-/// The bytes of some arrays, one after the other.
-fn make_array<'py, T: Number, V: AsRef<[T]>>(
+/// The numbers of some arrays, one after the other.  show : the bytes of a number
+fn make_array<'py, T: Copy, const SIZE: usize>(
     py: Python<'py>,
-    parts: &[V],
+    parts: &[&[T]],
+    show: fn(T) -> [u8; SIZE],
 ) -> PyResult<Bound<'py, PyByteArray>> {
-    let numbers = || parts.iter().flat_map(|part| part.as_ref());
-    PyByteArray::new_with(
-        py,
-        T::SIZE * parts.iter().map(|part| part.as_ref().len()).sum::<usize>(),
-        |bytes| {
-            bytes.chunks_exact_mut(T::SIZE).zip(numbers()).for_each(|(to, number)| number.write(to));
-            Ok(())
-        },
-    )
+    let numbers = parts.iter().copied().flatten();
+    PyByteArray::new_with(py, SIZE * parts.iter().map(|part| part.len()).sum::<usize>(), |bytes| {
+        bytes.chunks_exact_mut(SIZE).zip(numbers).for_each(|(to, number)| to.copy_from_slice(&show(*number)));
+        Ok(())
+    })
 }
 
 fn split_lines(texts: &[u8]) -> Words {

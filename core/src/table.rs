@@ -55,7 +55,7 @@ pub struct Sum {
     pub keys: Vec<i64>,
     pub views: Vec<u8>,
     pub texts: String,           // a line feed ends each
-    pub counts: Vec<Vec<i64>>,   // documents of each class, then occurrences
+    pub counts: Vec<i64>,        // token after token: documents and occurrences of each class
     added: Vec<(i64, u32, u32)>, // key, table and number of each token of a table
 }
 
@@ -99,9 +99,7 @@ fn add_range(tables: &[Table], range: usize, n_ranges: usize) -> Sum {
         tokens.extend(keys.map(|(key, number)| (*key, number_of, number)));
     }
     tokens.sort_unstable();
-    let n_counts = tables.first().map_or(0, |table| 2 * table.n_classes);
-    let counts = (0..n_counts).map(|_| Vec::with_capacity(tokens.len())).collect();
-    let mut sum = Sum { counts, ..Sum::default() };
+    let mut sum = Sum::default();
     for (key, table, number) in &tokens {
         if let Some(table) = tables.get(*table as usize) {
             sum.add(*key, table, *number as usize);
@@ -114,77 +112,17 @@ fn add_range(tables: &[Table], range: usize, n_ranges: usize) -> Sum {
 impl Sum {
     /// A token of a table, whose key is the last one or a larger one.
     fn add(&mut self, key: i64, table: &Table, number: usize) {
+        let size = 2 * table.n_classes;
         if self.keys.last() != Some(&key) {
             self.keys.push(key);
             self.views.push(table.views.get(number).copied().unwrap_or(0));
             self.texts.push_str(table.texts.get(number));
             self.texts.push('\n');
-            self.counts.iter_mut().for_each(|column| column.push(0));
+            self.counts.resize(self.counts.len() + size, 0);
         }
-        let first = 2 * number * table.n_classes;
-        let pairs = table.counts.get(first..first + 2 * table.n_classes).unwrap_or(&[]).chunks_exact(2);
-        let (documents, occurrences) = self.counts.split_at_mut(table.n_classes);
-        for ((pair, documents), occurrences) in pairs.zip(documents).zip(occurrences) {
-            for (count, column) in pair.iter().zip([documents, occurrences]) {
-                if let Some(sum) = column.last_mut() {
-                    *sum += i64::from(*count);
-                }
-            }
+        let sums = self.counts.iter_mut().rev().take(size).rev();
+        for (sum, count) in sums.zip(table.counts.iter().skip(number * size)) {
+            *sum += i64::from(*count);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A table of two classes that has met these tokens: text and class of each message that has one.
-    fn make_table(tokens: &[(&str, usize)]) -> Table {
-        let mut table = Table::new(2);
-        for (text, class) in tokens {
-            let met = (0..table.len()).find(|number| table.texts.get(*number) == *text);
-            let number = met.unwrap_or_else(|| {
-                table.push(text, 1);
-                table.len() - 1
-            });
-            table.count(number as u32, *class, 3);
-        }
-        table
-    }
-
-    #[test]
-    fn tables_add_up_to_one_of_all_messages() {
-        let (first, second) = ([("b", 0), ("a", 1), ("b", 1)], [("c", 0), ("b", 1), ("a", 1), ("b", 1)]);
-        let keys: Vec<Vec<i64>> =
-            [&first[..], &second[..]].iter().map(|tokens| make_table(tokens).keys).collect();
-        let (sums, places) = add_up(vec![make_table(&first), make_table(&second)]);
-        let joined: Vec<i64> = sums.iter().flat_map(|sum| sum.keys.clone()).collect();
-        assert!(joined.len() == 3 && joined.is_sorted());
-        for (table, keys) in keys.iter().enumerate() {
-            let found: Vec<i64> = places[table].iter().map(|place| joined[*place as usize]).collect();
-            assert_eq!(&found, keys);
-        }
-        let mut rows: Vec<(String, Vec<i64>)> = Vec::new();
-        for sum in &sums {
-            for (number, text) in sum.texts.lines().enumerate() {
-                rows.push((text.to_string(), sum.counts.iter().map(|column| column[number]).collect()));
-            }
-        }
-        rows.sort();
-        let expected = [("a", [0, 2, 0, 6]), ("b", [1, 3, 3, 9]), ("c", [1, 0, 3, 0])];
-        assert_eq!(rows, expected.map(|(text, counts)| (text.to_string(), counts.to_vec())));
-    }
-
-    #[test]
-    fn a_message_adds_its_tokens_to_its_form() {
-        let mut table = make_table(&[("a", 0), ("b", 0)]);
-        let key = hash_token(b"b");
-        assert_eq!(table.count(1, 1, 4), key.wrapping_mul(9));
-    }
-
-    #[test]
-    fn no_tables_add_up_to_nothing() {
-        assert!(add_up(Vec::new()).0.is_empty());
-        assert!(add_up(vec![Table::new(2)]).0.iter().all(|sum| sum.keys.is_empty()));
     }
 }

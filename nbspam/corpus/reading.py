@@ -182,7 +182,8 @@ def close_lexicons(
     """
     arrays = lexicons[0].core.add_up_builders([lexicon.builder for lexicon in lexicons])
     whole = _read_lexicon(arrays)
-    documents, occurrences = np.frombuffer(arrays["counts"], np.int64).reshape(2, n_classes, -1)
+    rows = np.frombuffer(arrays["counts"], np.int64).reshape(-1, n_classes, 2)
+    documents, occurrences = np.ascontiguousarray(rows.T)
     messages = np.zeros(n_classes, np.int64)
     counts = Counts(whole.keys, whole.views, whole.texts, documents, occurrences, messages)
     places = [np.frombuffer(places, np.int32) for places in arrays["places"]]

@@ -41,7 +41,7 @@ from tests.mail.test_html_laws import BROKEN, SELECTORS, STYLES, TREES
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE_BYTES = 20_000
 N_MUTANTS = 1_500
-BLOCK_FIELDS = ("starts", "columns", "counts", "labels", "sizes", "has_words", "identities", "keys", "views")
+BLOCK_FIELDS = ("starts", "columns", "counts", "labels", "has_words", "identities", "keys", "views")
 
 compiled = find_core()
 needs_core = pytest.mark.skipif(
@@ -320,7 +320,7 @@ def test_an_interrupt_in_a_callback_ends_the_reading(monkeypatch: pytest.MonkeyP
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nbspam.mail.charset.decode", stop)
+    monkeypatch.setattr("nbspam.mail.parse", stop)
     data = b"Content-Type: text/plain; charset=utf-7\n\n\xc1\xc2\xc3\n"
     with pytest.raises(KeyboardInterrupt):
         compiled.read(data, [])
@@ -359,7 +359,7 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
 def test_both_readers_have_the_same_bounds() -> None:
     text = (ROOT / "core/src/limits.rs").read_text("utf-8")
     found = re.findall(r"(?:const )?(\w+):(?: \w+ =)? ([\d_]+)(?: << (\d+))?[;,]", text)
-    assert len(found) == text.count("const ") + text.count(": i64") >= 18
+    assert len(found) == text.count("const ") + text.count(": i64") >= 15
     for name, number, shift in found:
         bound = getattr(limits, name, None) or getattr(limits.Allowance, name)
         assert int(number) << int(shift or 0) == bound, name

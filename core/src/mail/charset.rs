@@ -3,7 +3,7 @@
 use super::codecs::{decode_iso_2022, decode_with, is_foreign, BROKEN};
 use super::guess::guess_codec;
 use super::headers::{between, latin_1};
-use super::message::Read;
+use super::message::{Read, RARE};
 use super::transfer::is_white;
 use crate::limits::Allowance;
 use crate::tables::{list_parts, CHARSETS};
@@ -12,7 +12,6 @@ use memchr::{memchr, memmem};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-const CHARSET: &str = "nbspam.mail.charset";
 const MARK: &str = "\u{feff}";
 const MOST_OF_UTF_8: f64 = 0.34;
 const MOST_IF_DECLARED: f64 = 0.5;
@@ -41,39 +40,31 @@ pub fn look_up_codec(label: &str) -> &'static str {
     CODECS.get(&name[..]).or_else(|| CODECS.get(&["cp", page].concat()[..])).copied().unwrap_or_default()
 }
 
-/// True of codecs in which ASCII bytes may be other characters.
-fn is_stateful(codec: &str) -> bool {
-    ["utf_7", "utf_16", "utf_32", "hz", "iso2022_"].iter().any(|start| codec.starts_with(start))
-}
-
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label);
     if codec.is_empty() && !EMPTY.contains(&&label.replace('_', "-")[..]) {
         allowance.note("unknown-charset");
     }
-    let text = match decode_here(payload, codec, allowance)? {
-        Some(text) => text,
-        None => allowance.ask::<(String, String), _>(CHARSET, "decode", (payload, label))?.0,
-    };
+    let text = decode_as(payload, codec, allowance)?;
     Ok(text.strip_prefix(MARK).map(str::to_string).unwrap_or(text))
 }
 
-/// The text; None if Python has to decode it: UTF-16, rare codecs and escapes.
-fn decode_here(payload: &[u8], codec: &'static str, allowance: &mut Allowance) -> Read<Option<String>> {
+/// The text with its byte order mark.  UTF-16, some codecs and some escapes are rare.
+fn decode_as(payload: &[u8], codec: &'static str, allowance: &mut Allowance) -> Read<String> {
     let is_jis = codec.starts_with("iso2022_jp");
     let is_wide = payload.starts_with(b"\xff\xfe") || payload.starts_with(b"\xfe\xff");
     if is_wide || memchr(b'\0', payload).is_some() || (is_foreign(codec) && !is_jis && codec != "ascii") {
-        return Ok(None);
+        return Err(RARE);
     }
     if payload.starts_with(MARK.as_bytes()) {
-        return Ok(Some(String::from_utf8_lossy(payload).into_owned()));
+        return Ok(String::from_utf8_lossy(payload).into_owned());
     }
     let has_escapes = [&b"\x1b$"[..], b"\x1b(I"].iter().any(|escape| memmem::find(payload, escape).is_some());
     if is_jis || (has_escapes && (codec != "utf-8" || payload.is_ascii())) {
         let is_escaped = has_escapes || payload.is_ascii();
-        let found = if is_escaped { decode_iso_2022(payload)? } else { None };
-        return Ok(found.filter(|text| is_sound(text, 0.2)));
+        let text = if is_escaped { decode_iso_2022(payload)? } else { return Err(RARE) };
+        return if is_sound(&text, 0.2) { Ok(text) } else { Err(RARE) };
     }
     let is_open = matches!(codec, "" | "ascii");
     let takes_all = TAKING_ALL.iter().any(|start| codec.starts_with(start));
@@ -82,9 +73,9 @@ fn decode_here(payload: &[u8], codec: &'static str, allowance: &mut Allowance) -
             if takes_all && !text.is_ascii() {
                 allowance.note("bad-charset");
             }
-            Ok(Some(text.to_string()))
+            Ok(text.to_string())
         }
-        sound => decode_legacy(payload, codec, sound.ok(), allowance).map(Some),
+        sound => decode_legacy(payload, codec, sound.ok(), allowance),
     }
 }
 
@@ -101,7 +92,10 @@ fn decode_legacy(
         return Ok(text);
     }
     allowance.note(if is_open { "no-charset" } else { "bad-charset" });
-    if is_mostly_utf_8(payload, if codec == "utf-8" { MOST_IF_DECLARED } else { MOST_OF_UTF_8 }) {
+    if is_sound(
+        &String::from_utf8_lossy(payload),
+        if codec == "utf-8" { MOST_IF_DECLARED } else { MOST_OF_UTF_8 },
+    ) {
         decode_with("utf-8", payload)
     } else if is_open || codec == "utf-8" {
         decode_with(guess(payload, allowance)?, payload)
@@ -120,11 +114,6 @@ fn try_decode(payload: &[u8], codec: &'static str) -> Read<Option<String>> {
 fn is_sound(text: &str, most: f64) -> bool {
     let high = text.chars().filter(|character| !character.is_ascii()).count();
     text.matches(BROKEN).count() as f64 <= most * high as f64
-}
-
-/// True if some bytes may be broken, at most this share, but hardly by chance.
-fn is_mostly_utf_8(payload: &[u8], most: f64) -> bool {
-    is_sound(&String::from_utf8_lossy(payload), most)
 }
 
 fn guess(payload: &[u8], allowance: &mut Allowance) -> Read<&'static str> {
@@ -146,7 +135,7 @@ pub fn windows_1252(byte: u8) -> char {
 /// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.  label : of the body, or ""
 pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     if payload.is_ascii() && memmem::find(payload, b"~{").is_some() {
-        return allowance.ask(CHARSET, "decode_raw", (payload, label));
+        return Err(RARE);
     }
     decode(payload, if look_up_codec(label).starts_with("iso2022_") { label } else { "" }, allowance)
 }
@@ -154,9 +143,12 @@ pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Rea
 /// The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess.
 pub fn choose_header_codec(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<&'static str> {
     let codec = look_up_codec(label);
-    if matches!(codec, "" | "ascii" | "utf-8") || is_stateful(codec) || try_decode(payload, codec)?.is_none()
-    {
-        return if is_mostly_utf_8(payload, MOST_OF_UTF_8) { Ok("utf-8") } else { guess(payload, allowance) };
+    if matches!(codec, "" | "ascii" | "utf-8") || try_decode(payload, codec)?.is_none() {
+        return if is_sound(&String::from_utf8_lossy(payload), MOST_OF_UTF_8) {
+            Ok("utf-8")
+        } else {
+            guess(payload, allowance)
+        };
     }
     Ok(codec)
 }

@@ -3,7 +3,7 @@
 use super::charset::windows_1252;
 use super::headers::from;
 use super::message::{Read, RARE};
-use crate::python::{call, note_asked, run};
+use crate::python::{note_asked, run};
 use crate::tables::{list_parts, CHARSETS};
 use crate::tokens::bag::Words;
 use memchr::memchr2;
@@ -125,9 +125,7 @@ pub fn decode_with(codec: &'static str, payload: &[u8]) -> Read<String> {
     match codec {
         "cp1252" => Ok(payload.iter().map(|byte| windows_1252(*byte)).collect()),
         "utf-8" => Ok(String::from_utf8_lossy(payload).into_owned()),
-        _ if is_foreign(codec) || (codec == "euc_jp" && payload.len() > MAX_BROKEN) => {
-            call("nbspam.mail.charset", "decode_with", (codec, payload))
-        }
+        _ if is_foreign(codec) || (codec == "euc_jp" && payload.len() > MAX_BROKEN) => Err(RARE),
         "euc_jp" => find_codec(codec)?.decode(payload, Some(find_codec("cp932")?)),
         _ => decode_plainly(codec, payload),
     }
@@ -138,11 +136,11 @@ pub fn decode_plainly(codec: &'static str, payload: &[u8]) -> Read<String> {
     find_codec(codec)?.decode(payload, None)
 }
 
-/// The text of ISO-2022-JP; None if it has other escapes than those for ASCII and kanji.
-pub fn decode_iso_2022(payload: &[u8]) -> Read<Option<String>> {
+/// The text of ISO-2022-JP; other escapes than those for ASCII and kanji are rare.
+pub fn decode_iso_2022(payload: &[u8]) -> Read<String> {
     let mut found = String::with_capacity(payload.len());
     if memchr2(b'\x0e', b'\x0f', payload).is_some() || payload.len() > MAX_BROKEN {
-        return Ok(None);
+        return Err(RARE);
     }
     for piece in [b"(B", payload].concat().split(|byte| *byte == b'\x1b') {
         match piece {
@@ -154,8 +152,8 @@ pub fn decode_iso_2022(payload: &[u8]) -> Read<Option<String>> {
                 let raise = |byte: &u8| if (0x21..=0x7e).contains(byte) { byte | 0x80 } else { *byte };
                 found.push_str(&decode_with("euc_jp", &text.iter().map(raise).collect::<Vec<u8>>())?);
             }
-            _ => return Ok(None),
+            _ => return Err(RARE),
         }
     }
-    Ok(Some(found))
+    Ok(found)
 }

@@ -18,7 +18,7 @@ pub fn decode_words(value: &[u8], allowance: &mut Allowance) -> Read<String> {
     let mut position = 0;
     while allowance.encoded_words > 0 {
         let Some((start, stop)) = find_word(value, position) else { break };
-        let (charset, payload) = decode_word(between(value, start + 2, stop - 2), allowance)?;
+        let (charset, payload) = decode_word(between(value, start + 2, stop - 2))?;
         allowance.encoded_words -= 1;
         let mut gap = between(value, position, start);
         let is_blank = gap.iter().all(|byte| matches!(byte, b' ' | b'\t'));
@@ -56,13 +56,13 @@ fn find_word(value: &[u8], position: usize) -> Option<(usize, usize)> {
 }
 
 /// (lower-case charset, bytes) of `charset?q?text`.
-fn decode_word(word: &[u8], allowance: &mut Allowance) -> Read<(String, Vec<u8>)> {
+fn decode_word(word: &[u8]) -> Read<(String, Vec<u8>)> {
     let mut pieces = word.splitn(3, |byte| *byte == b'?');
     let mut next = || pieces.next().unwrap_or_default();
     let (charset, encoding, text) = (latin_1(next()), next(), next());
     let charset = charset.split('*').next().unwrap_or_default().trim_matches(is_space).to_lowercase();
     let is_base64 = matches!(encoding, b"b" | b"B");
-    let bytes = if is_base64 { decode_base64(text, allowance)? } else { decode_escapes(text, true) };
+    let bytes = if is_base64 { decode_base64(text)? } else { decode_escapes(text, true) };
     Ok((charset, bytes))
 }
 

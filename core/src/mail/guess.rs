@@ -155,23 +155,3 @@ fn measure_share(sample: &[u8], codec: &'static str, frequent: &str) -> Read<f64
     let score = found as f64 - 3.0 * text.matches(BROKEN).count() as f64;
     Ok(if letters == 0 { 0.0 } else { score / letters as f64 })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_row_has_a_cost_for_each_byte() {
-        for (codec, costs) in SCRIPTS.iter().chain(LATIN.iter()) {
-            assert_eq!(costs.len(), 128, "{codec}");
-        }
-        assert_eq!((SCRIPTS[0].0, LATIN[0].0), ("cp1253", "cp1252"));
-    }
-
-    #[test]
-    fn letters_tell_the_charset() {
-        let guess = |bytes: &[u8]| guess_codec(bytes).unwrap();
-        assert_eq!(guess(b"caf\xe9"), "cp1252");
-        assert_eq!(guess(b"\xcf\xd4\xce\xcf\xd3\xd4\xcf\xc4\xc5\xcc \xd0\xd2\xc9\xcd\xc5\xd2"), "koi8_u");
-    }
-}

@@ -34,7 +34,7 @@ pub fn decode_transfer<'a>(
             Err(RARE)
         }
         "quoted-printable" => Ok(Cow::Owned(decode_escapes(&payload, false))),
-        "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance)?)),
+        "base64" => Ok(Cow::Owned(decode_base64(&payload)?)),
         "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
             allowance.note("unknown-encoding");
@@ -92,15 +92,12 @@ const BASE64: [u8; 256] = {
 };
 const FOREIGN: u8 = 64;
 
-/// Base64, also with foreign characters; with wrong padding, a footer or more base64 after it by Python.
-pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<u8>> {
+/// Base64, also with foreign characters; wrong padding, a footer or more base64 after it are rare.
+pub fn decode_base64(payload: &[u8]) -> Read<Vec<u8>> {
     let text = trim_end(payload);
     let is_one = memmem::find(text, b"\n\n").is_none()
         && memchr(b'=', payload).is_none_or(|pad| text.len() <= pad + 2);
-    if let Some(found) = is_one.then(|| decode_strictly(payload)).flatten() {
-        return Ok(found);
-    }
-    allowance.ask("nbspam.mail.transfer", "decode_base64", (payload,))
+    is_one.then(|| decode_strictly(payload)).flatten().ok_or(RARE)
 }
 
 /// binascii.a2b_base64; None if the padding is wrong.

@@ -75,17 +75,6 @@ impl Words {
         for piece in pieces {
             self.text.push_str(piece);
         }
-        self.end();
-    }
-
-    /// Add one text of Latin-1 after a prefix.
-    pub fn push_latin_1(&mut self, prefix: &str, text: &[u8]) {
-        self.text.push_str(prefix);
-        self.text.extend(text.iter().map(|byte| char::from(*byte)));
-        self.end();
-    }
-
-    fn end(&mut self) {
         self.text.push('\n');
         self.ends.push(self.text.len());
     }

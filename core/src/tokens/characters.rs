@@ -119,23 +119,3 @@ pub fn pin(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(text.chars().map(|one| if kinds_of(one) & KNOWN != 0 { one } else { '\u{ffff}' }).collect())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn table_has_every_character_once() {
-        assert_eq!(RUNS.last().map(|run| run.end), Some(char::MAX as u32 + 1));
-        assert!(RUNS.windows(2).all(|runs| runs[0].end < runs[1].end && runs[0].folded.len() < 200));
-        assert_eq!(NUMBERS.len() as u32, BEYOND_LETTERS - FIRST);
-    }
-
-    #[test]
-    fn characters_become_what_python_says() {
-        let mut folded = String::new();
-        "aÄﬁ中☺\u{378}\u{e0041}𝟙".chars().for_each(|character| fold_into(character, &mut folded));
-        assert_eq!(folded, "aafi\u{e000}中\u{e000} ☺  1");
-        assert!(is_upper("ÄΩ1") && !is_upper("Äǅ") && is_alpha("ªß") && !is_known("\u{378}"));
-    }
-}

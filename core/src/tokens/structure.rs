@@ -7,7 +7,7 @@ use super::headers::counts_as_evidence;
 use super::unicode_words::fold;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
-use crate::mail::headers::{find_header, from, unify_line_ends};
+use crate::mail::headers::{find_header, from, latin_1, unify_line_ends};
 use crate::mail::html::read_html;
 use crate::mail::message::{Document, Html, Message, Part, Raw, Read};
 use crate::mail::transfer::read_hex;
@@ -258,13 +258,6 @@ fn read_url(url: &str, found: &mut Words) -> Read<String> {
     Ok(host)
 }
 
-/// The name of the host of an address with or without a scheme.
-fn find_host(url: &str) -> Read<String> {
-    let (_, rest) = split_scheme(url)?;
-    let (authority, _) = split_authority(&rest)?;
-    read_host(&authority, &mut Words::default())
-}
-
 /// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
 fn split_scheme(url: &str) -> Read<(String, String)> {
     let mut url = pin(first(url, MAX_URL).trim_matches(is_space)).into_owned();
@@ -371,7 +364,7 @@ pub fn tokenize_raw(raw: &Raw) -> Words {
     let text = show_raw(raw);
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
-        found.push_latin_1("raw=", run);
+        found.push_pieces(&["raw=", &latin_1(run)]);
     }
     found
 }
@@ -519,7 +512,9 @@ impl Texts {
 
 /// True if a link's text is the name of a host with other last two labels than the host it leads to.
 fn disagrees(host: &str, text: &str) -> Read<bool> {
-    let shown = find_host(text)?;
+    let (_, rest) = split_scheme(text)?;
+    let (authority, _) = split_authority(&rest)?;
+    let shown = read_host(&authority, &mut Words::default())?;
     if text.contains('@') || shown.contains(' ') || !shown.trim_matches('.').contains('.') {
         return Ok(false);
     }

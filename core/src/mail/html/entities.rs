@@ -70,7 +70,7 @@ fn decode_piece(piece: &str, in_attribute: bool, found: &mut String) -> Read<()>
     let meaning = if is_kept { None } else { find_name(first(name, MAX_NAME))? };
     match meaning {
         Some((meaning, length)) if !in_attribute || length == name.len() => {
-            found.extend(meaning.chars().map(soften));
+            found.push_str(&meaning.replace('\u{a0}', " "));
             found.push_str(piece.get(length..).unwrap_or_default());
         }
         _ => {
@@ -101,16 +101,8 @@ fn find_letter(digits: &str, base: u32) -> char {
     let letter = match code {
         0 => None,
         0x80..=0x9f => Some(windows_1252(code as u8)),
+        0xa0 => Some(' '), // a hard space looks like one
         _ => char::from_u32(code),
     };
-    soften(letter.unwrap_or('\u{fffd}'))
-}
-
-/// A hard space looks like a space.
-fn soften(letter: char) -> char {
-    if letter == '\u{a0}' {
-        ' '
-    } else {
-        letter
-    }
+    letter.unwrap_or('\u{fffd}')
 }
