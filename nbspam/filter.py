@@ -177,8 +177,10 @@ class Filter:
 
         Returns 'learned', 'moved' (it was counted as another class), 'already learned', 'is in the shared
         model' (the base of an overlay counts it so), or 'learned in another form' (as another class and with
-        another header, so that it cannot be moved).
+        another header or encoding, so that it cannot be moved).
         """
+        if not isinstance(label, str):
+            raise TypeError(f"a label is a str, not {label!r}")
         return self._learn(message, label)
 
     def unlearn(self, message: Given) -> str:

@@ -149,6 +149,8 @@ def test_text_is_no_message_and_the_error_says_what_to_do(folder: Path, message:
             call(message)
     with pytest.raises(TypeError):
         [*made.classify_many([message])]
+    with pytest.raises(TypeError, match="a label is a str, not None"):
+        made.learn(HAM, None)  # type: ignore[arg-type]
     with pytest.raises(nbspam.NbspamError, match=r"missing\.eml"):
         made.classify(Path("missing.eml"))
 

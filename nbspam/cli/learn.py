@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 OTHER_FORM_HELP = """\
-Learned in another form: its header has changed since, so the counts stay as they are.
+Learned in another form: its header or encoding has changed since, so the counts stay as they are.
 To move or unlearn such a message, give it as it was learned, or take that lesson back: nbspam undo."""
 
 
