@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nbspam.tasks.api import train as train
     from nbspam.tokens.bag import Tokens as Tokens
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 _ROOMS = {
     "nbspam.errors": ("NbspamError",),
     "nbspam.decision": ("Unread", "Verdict"),
