@@ -271,6 +271,3 @@ def test_categorical_equals_scikit_learn(n_classes: int, alpha: float, binning: 
     theirs = CategoricalNB(alpha=alpha, min_categories=counts.sizes).fit(bins, labels)
     found = CategoricalLaw(counts, alpha).log_likelihood(features) + np.log(np.bincount(labels) / 100)
     np.testing.assert_allclose(found, theirs.predict_joint_log_proba(bins), rtol=1e-11, atol=1e-9)
-
-
-# Rows of a model file
