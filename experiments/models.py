@@ -36,6 +36,7 @@ MODELS: dict[str, dict[str, Any]] = {  # title -> settings
     "multinomial, λ = 1": {"event_model": "multinomial"},
     "Bernoulli, λ = 1": {"event_model": "bernoulli"},
     "complement, λ = 1": {"event_model": "complement"},
+    "complement, normalised, λ = 1": {"event_model": "complement", "normalise": True},
     "Gaussian": {"event_model": "gaussian"},
     "categorical, 10 bins": {"event_model": "categorical"},
     "categorical, 10 bins of equal width": {"event_model": "categorical", "binning": "width"},

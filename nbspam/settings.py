@@ -58,6 +58,7 @@ class Settings:
     prior: str = "empirical"  # a named prior, or a probability for each class: spam=0.4,ham=0.6
     averaged: bool = True  # views are averaged and calibrated; else one sum, as in textbooks
     threshold: float = THRESHOLD  # nats; averaged views ignore a token whose classes differ by less
+    normalise: bool = False  # the weights of `complement` are normalised
     features: str = ""  # one of FEATURES
     numeric_model: str = ""  # the model of the numeric features
     bins: int = DEFAULT_BINS  # how training cuts numeric features

@@ -50,6 +50,7 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         features: str | None = None,
         views: str | None = None,
         threshold: float | None = None,
+        normalise: bool = False,
         numeric_model: str | None = None,
         bins: int | None = None,
         binning: str | None = None,

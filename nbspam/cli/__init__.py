@@ -264,7 +264,7 @@ def _fill_in(text: str) -> str:
 SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread")
 CLUSTER = ("scheduler", "local_cluster")
 # A saved model keeps these ways of counting and scoring from its training; the others can be chosen again.
-KEPT_SCORING = ("threshold", "views", "numeric_model", "bins", "binning", "token_pattern")
+KEPT_SCORING = ("threshold", "views", "numeric_model", "bins", "binning", "normalise", "token_pattern")
 SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_SCORING)
 RESCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 

@@ -27,6 +27,7 @@ class Scoring(TypedDict, total=False):
     features: str | None
     views: str
     threshold: float
+    normalise: bool
     numeric_model: str | None
     bins: int
     binning: str
@@ -35,7 +36,7 @@ class Scoring(TypedDict, total=False):
 
 
 REPLACEABLE = ("event_model", "alpha", "prior", "features", "textbook")  # a saved model keeps the others
-AS_GIVEN = ("prior", "threshold", "bins", "binning")  # settings that need no other
+AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
 def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
@@ -159,6 +160,7 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     of_bins = (has_bins, "numeric features in bins: categorical or aode")
     acts = {
         "threshold": (settings.averaged, "averaged views: presence without `textbook`"),
+        "normalise": (complement, "`event_model=complement`"),
         "prior": (with_numbers or not complement, "models with a prior: all but complement"),
         "numeric_model": (settings.features == "both", "numeric features with words: `features=both`"),
         "alpha": (is_smoothed, "models with a lambda: all but gaussian"),

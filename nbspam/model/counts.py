@@ -56,7 +56,7 @@ class Counts:
     occurrences: Ints
     messages: Ints
     is_fixed: bool = False
-    _histogram: list[Counter[int]] = field(default_factory=list, init=False)
+    _histograms: dict[str, list[Counter[int]]] = field(default_factory=dict, init=False)
 
     def __add__(self, other: Counts) -> Counts:
         return merge_counts([self, other])
@@ -90,11 +90,22 @@ class Counts:
         rows = [np.bincount(self.views, row, N_VIEWS) for row in counts]
         return np.array(rows).reshape(-1, N_VIEWS).T.astype(np.int64)
 
-    def histogram(self) -> list[Counter[int]]:
-        """By class, n_jk -> how many words have it, see ClassSums; kept up to date by add_message."""
-        if not self._histogram:
-            self._histogram = [Counter(row.tolist()) for row in self.documents[:, self.known()]]
-        return self._histogram
+    def histogram(self, kind: str) -> list[Counter[int]]:
+        """By class, count -> how many words have it, see ClassSums; kept up to date by add_message.
+
+        kind : `documents`: n_jk, or `complement`: occurrences outside the class
+        """
+        if kind not in self._histograms:
+            rows = self._rows(kind, np.flatnonzero(self.known()))
+            self._histograms[kind] = [Counter(row.tolist()) for row in rows]
+        return self._histograms[kind]
+
+    def _rows(self, kind: str, places: Ints) -> Ints:
+        """(n_classes, n_places): the counts of these tokens that a histogram counts."""
+        if kind == "documents":
+            return self.documents[:, places]
+        occurrences = self.occurrences[:, places]
+        return np.asarray(occurrences.sum(axis=0) - occurrences)
 
     def add_message(self, places: NDArray[Any], times: NDArray[Any], label: int, sign: int = 1) -> None:
         """Counts one message in place, or with sign -1 takes it out.
@@ -104,13 +115,16 @@ class Counts:
         totals = self.totals
         views = self.views[places]
         known = self.known(places)
-        before = self.documents[label, places]
+        before = {kind: self._rows(kind, places) for kind in self._histograms}
         self.messages[label] += sign
         self.documents[label, places] += sign
         self.occurrences[label, places] += sign * times
-        if self._histogram:
-            self._histogram[label].subtract(before.tolist())
-            self._histogram[label].update((before + sign).tolist())
+        for kind, rows in before.items():
+            for histogram, old, new in zip(
+                self._histograms[kind], rows, self._rows(kind, places), strict=True
+            ):
+                histogram.subtract(old.tolist())
+                histogram.update(new.tolist())
         totals.words[:] += sign * np.bincount(views[known != self.known(places)], minlength=N_VIEWS)
         totals.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
         occurrences = np.bincount(views, weights=times, minlength=N_VIEWS)
@@ -257,9 +271,9 @@ class MemoryModel:
         rows = pairs.reshape(2 * len(self.classes), -1).T.tolist()
         return dict(zip(counts.keys[places].tolist(), map(tuple, rows), strict=True))
 
-    def histogram(self) -> list[Counter[int]]:
-        """By class, n_jk -> how many words have it."""
-        return self._counts.histogram()
+    def histogram(self, kind: str) -> list[Counter[int]]:
+        """By class, count -> how many words have it."""
+        return self._counts.histogram(kind)
 
     def calibration(self) -> list[float]:
         """The weights of the calibration."""

@@ -24,7 +24,7 @@ class ReadableModel(Protocol):
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that are words."""
 
-    def histogram(self) -> Sequence[Mapping[int, int]]:
+    def histogram(self, kind: str) -> Sequence[Mapping[int, int]]:
         """By class, count -> how many words have it, see ClassSums."""
 
     def calibration(self) -> list[float]:

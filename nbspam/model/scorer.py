@@ -290,7 +290,7 @@ def make_words(model: ReadableModel, settings: Settings) -> WordLaw:
         vocabulary_size(model.words),
         model.histogram,
     )
-    return make_word_law(settings.event_model, totals, settings.alpha)
+    return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
 def word_parts(words: WordLaw, message: KeyedTokens, rows: CountsByKey) -> list[ScorePart]:

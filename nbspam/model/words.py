@@ -30,15 +30,16 @@ class ClassSums(NamedTuple):
     documents       : sum over the vocabulary of n_jk
     occurrences     : N_k, sum over the vocabulary of N_jk
     vocabulary_size : |V|, NOTAWORD included
-    histogram       : for bernoulli: by class {c: words with n_jk = c}; the words with count 0 may be left
-                      out, which are what is missing to |V|
+    histogram       : of "documents", for bernoulli: by class {c: words with n_jk = c}; of "complement", for
+                      normalised complement: by class k {c: words that occur c times outside k}
+    In a histogram the words with count 0 may be left out: they are what is missing to |V|.
     """
 
     messages: ByClass
     documents: ByClass
     occurrences: ByClass
     vocabulary_size: int
-    histogram: Callable[[], Sequence[Histogram]]
+    histogram: Callable[[str], Sequence[Histogram]]
 
 
 def word_totals(by_view: Sequence[ByClass]) -> list[float]:
@@ -66,13 +67,13 @@ def parse_alpha(value: float | str) -> float:
     raise UsageError(str(value), why, remedy, "alpha", option="alpha")
 
 
-def make_word_law(event_model: str, totals: ClassSums, alpha: float) -> WordLaw:
-    """The law of one event model on these totals."""
+def make_word_law(event_model: str, totals: ClassSums, alpha: float, normalise: bool = False) -> WordLaw:
+    """The law of one event model on these totals.  normalise concerns `complement` alone."""
     alpha = parse_alpha(alpha)
     if event_model == "bernoulli":
         return BernoulliLaw(totals, alpha)
     if event_model == "complement":
-        return ComplementLaw(totals, alpha)
+        return ComplementLaw(totals, alpha, normalise)
     return MultinomialLaw(totals, alpha, repeats=event_model == "multinomial")
 
 
@@ -144,7 +145,7 @@ class BernoulliLaw(WordLaw):
     def __init__(self, totals: ClassSums, alpha: float) -> None:
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
         self.messages = totals.messages
-        self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram()]
+        self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram("documents")]
         for k, histogram in enumerate(self.histogram):
             messages = self.messages[k]
             absent = [(count, words, log_absent(count, messages, alpha)) for count, words in histogram]
@@ -167,18 +168,25 @@ class ComplementLaw(WordLaw):
     """Weights from the counts of all classes but k (Rennie et al. 2003, section 3.1 and 3.2).
 
     theta_jk = (sum over other classes of N_j + lambda) / (sum over other classes of N + lambda |V|);
-    a word adds -log theta for each occurrence.
+    a word adds -log theta for each occurrence, or with weight normalisation log theta / sum_j log theta.
     The class prior is left out unless there is only one class, as in scikit-learn's ComplementNB.
 
     At lambda = 0 a word never met outside class k rules all other classes out (written as -inf for them,
-    because +inf for k could not be summed); a word met nowhere rules out all.
+    because +inf for k could not be summed); a word met nowhere rules out all.  Normalised weights take the
+    least lambda of the ALPHA_RANGE in place of 0.
     """
 
-    def __init__(self, totals: ClassSums, alpha: float) -> None:
+    def __init__(self, totals: ClassSums, alpha: float, normalise: bool) -> None:
+        if normalise:
+            alpha = alpha or ALPHA_RANGE[0]
         super().__init__("complement", len(totals.messages), alpha, repeats=True)
         self.uses_prior = self.n_classes == 1
         size, every = totals.vocabulary_size, sum(totals.occurrences)
         self._log_totals = [log_or_minus_inf(every - n + alpha * size) for n in totals.occurrences]
+        self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
+        for k, histogram in enumerate(totals.histogram("complement") if normalise else ()):
+            sums = (words * self._log_theta(count, k) for count, words in add_zero_count(histogram, size))
+            self._sums.append(fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
         value = count + self.alpha
@@ -187,6 +195,8 @@ class ComplementLaw(WordLaw):
     def weigh(self, counts: ByClass) -> list[float]:
         every = sum(counts)
         outside = [every - n for n in counts]
+        if self._sums:
+            return [self._log_theta(n, k) / (self._sums[k] or 1.0) for k, n in enumerate(outside)]
         weights = [-self._log_theta(n, k) for k, n in enumerate(outside)]
         if inf not in weights:
             return weights

@@ -229,28 +229,35 @@ class Model:
                 _check_numbers(self.path, numbers[column :: 1 + len(names)])
             yield numbers
 
-    def histogram(self) -> list[dict[int, int]]:
-        """By class, n_jk -> how many tokens that a textbook knows have it; all tokens are read."""
+    def histogram(self, kind: str) -> list[dict[int, int]]:
+        """By class, count -> how many tokens that a textbook knows have it; all tokens are read.
+
+        kind : `documents`: n_jk, or `complement`: occurrences outside the class
+        """
         if self.base is not None:
-            return self._sum_histogram(self.base)
-        found = []
+            return self._sum_histogram(self.base, kind)
+        numbers, found = range(len(self.classes)), []
         words = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
-        for k in range(len(self.classes)):
-            query = f"SELECT documents_{k} AS n, count(*) {words} GROUP BY n"
+        for k in numbers:
+            count = f"documents_{k}"
+            if kind == "complement":
+                count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
+            query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
             rows = read_bounded(self.connection, query, MAX_TABLE_BYTES)
             _check_numbers(self.path, [n for n, _ in rows])
             found.append(dict(rows))
         return found
 
-    def _sum_histogram(self, base: Model) -> list[dict[int, int]]:
+    def _sum_histogram(self, base: Model, kind: str) -> list[dict[int, int]]:
         """The histogram with a base: each token of the overlay moves from its count there to the sum."""
-        histogram = base.histogram()
+        histogram = base.histogram(kind)
         query = f"SELECT key FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
         keys = [key for (key,) in self.connection.stream(query)]
         for found, change in ((base.counts(keys), -1), (self.counts(keys), 1)):
             for counts in found.values():
                 for k, tokens in enumerate(histogram):
-                    tokens[counts[2 * k]] = tokens.get(counts[2 * k], 0) + change
+                    n = counts[2 * k] if kind == "documents" else sum(counts[1::2]) - counts[2 * k + 1]
+                    tokens[n] = tokens.get(n, 0) + change
         return histogram
 
     def read_number(self, name: str, default: int = 0) -> int:

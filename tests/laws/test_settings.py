@@ -18,7 +18,7 @@ def test_settings_survive_a_model_file() -> None:
         Settings(),
         Settings(averaged=False),
         Settings("aode", alpha=0.5, prior="uniform", bins=4, binning="width"),
-        Settings("complement", threshold=1.5, features="both", numeric_model="aode"),
+        Settings("complement", normalise=True, threshold=1.5, features="both", numeric_model="aode"),
         Settings(views="header,measures", diluted=False, second_alpha=3.0),
     ):
         assert parse_settings(settings.as_text()).as_text() == settings.as_text()

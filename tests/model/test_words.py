@@ -28,9 +28,10 @@ class Model(NamedTuple):
     """A word model."""
 
     event_model: str
+    normalise: bool = False
 
     def law(self, counts: Counts, alpha: float) -> WordLaw:
-        way = Settings(self.event_model, alpha=alpha, averaged=False)
+        way = Settings(self.event_model, alpha=alpha, averaged=False, normalise=self.normalise)
         return make_words(MemoryModel(classes_of(counts), counts), way)
 
     def single(self, counts: Counts, words: Matrix, alpha: float, log_prior: list[float]) -> Matrix:
@@ -47,6 +48,7 @@ class Model(NamedTuple):
 
 
 MODELS = {name: Model(name) for name in ("presence", "multinomial", "bernoulli", "complement")}
+MODELS["complement-normalised"] = Model("complement", normalise=True)
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-100, 0.01, 1.0, 7.5, 1e12])
 
@@ -224,6 +226,7 @@ SCIKIT_LEARN = [
     pytest.param(MODELS["multinomial"], MultinomialNB, {}, id="MultinomialNB"),
     pytest.param(MODELS["presence"], MultinomialNB, {}, id="MultinomialNB-on-presence"),
     pytest.param(MODELS["complement"], ComplementNB, {"norm": False}, id="ComplementNB"),
+    pytest.param(MODELS["complement-normalised"], ComplementNB, {"norm": True}, id="ComplementNB-norm"),
 ]
 
 

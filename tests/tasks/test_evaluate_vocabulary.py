@@ -30,6 +30,7 @@ WAYS = {
     "multinomial": Settings("multinomial"),
     "bernoulli": Settings("bernoulli"),
     "complement": Settings("complement"),
+    "normalised complement": Settings("complement", normalise=True),
     "maximum likelihood": Settings("bernoulli", alpha=0.0),
     "mixed": Settings(features="both", numeric_model="categorical"),
 }

@@ -21,6 +21,7 @@ MODELS = {
     "multinomial": ["--event-model", "multinomial"],
     "bernoulli": ["--event-model", "bernoulli"],
     "complement": ["--event-model", "complement"],
+    "complement-normalised": ["--event-model", "complement", "--normalise"],
     "gaussian": ["--event-model", "gaussian"],
     "categorical": ["--event-model", "categorical"],
     "categorical-width": ["--event-model", "categorical", "--binning", "width", "--bins", "5"],
