@@ -15,7 +15,7 @@ import os
 from nbspam.corpus import unwrap
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
-from nbspam.learning.learn import class_number, count_lesson, list_tokens, read_counted
+from nbspam.learning.learn import class_number, count_lesson, find_wanted, list_tokens, read_counted
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
@@ -80,7 +80,7 @@ def choose_lesson(
 def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
     if not os.path.exists(path):
         with open_model(start) as model:
-            if not _may_learn_verdict(model, read_counted(data, model)):
+            if not _may_learn_verdict(model, read_counted(data, find_wanted(model))):
                 return False  # the user goes on with the shared model
         from nbspam.store.overlay import start_model  # once in a model's life
 
@@ -95,7 +95,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
     """
     with open_updater(path, VERDICT_PATIENCE_SECONDS) as updater:
         model = updater.model
-        number, message = class_number(model, label), read_counted(data, model)
+        number, message = class_number(model, label), read_counted(data, find_wanted(model))
         if not _may_learn_verdict(model, message):
             return False
         updater.begin(Origin(source, is_own=True))

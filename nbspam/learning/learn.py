@@ -120,7 +120,7 @@ class Teacher:
     def count(self, label: str | None, data: bytes, name: str = "") -> str:
         """Learn a message as a class, or unlearn it without one."""
         number = None if label is None else class_number(self._model, label)
-        message = count_tokens(unwrap(data), self._settings.wanted, name)
+        message = read_counted(data, self._settings.wanted, name)
         return self._unlearn(message) if number is None else self._learn(message, number)
 
     def _learn(self, message: KeyedTokens, number: int) -> str:
@@ -188,9 +188,14 @@ def class_number(model: Model, label: str) -> int:
     return model.classes.index(label)
 
 
-def read_counted(data: bytes, model: Model, name: str = "") -> KeyedTokens:
+def find_wanted(model: Model) -> frozenset[str]:
+    """What a model counts of a message in addition to its words."""
+    return parse_settings(model.settings, model.path).wanted
+
+
+def read_counted(data: bytes, wanted: frozenset[str], name: str = "") -> KeyedTokens:
     """A message as training counts it: its first MAX_READ_BYTES, or the spam inside, see unwrap."""
-    return count_tokens(unwrap(data), parse_settings(model.settings, model.path).wanted, name)
+    return count_tokens(unwrap(data), wanted, name)
 
 
 def list_tokens(model: Model, message: KeyedTokens) -> list[MessageToken]:

@@ -8,7 +8,15 @@ from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
-from nbspam.learning.learn import FORGOTTEN, KNOWN, MOVED, count_message, read_counted, split_batches
+from nbspam.learning.learn import (
+    FORGOTTEN,
+    KNOWN,
+    MOVED,
+    count_message,
+    find_wanted,
+    read_counted,
+    split_batches,
+)
 from nbspam.store.autolearned import CORRECTED, LABELLED, read_autolearned
 from nbspam.store.ledger import Entry, Rows, compare_copies, drop_batches, list_entries, list_rows
 from nbspam.store.reader import open_model
@@ -71,11 +79,12 @@ def find_lessons(path: str, chosen: Sequence[Entry], paths: Sequence[str]) -> Le
         rows = list_rows(model.connection, batches)
         own &= rows.keys()
         needed = {digest for digest in rows.keys() - own if _changes_counts(rows[digest], batches)}
+        wanted = find_wanted(model)
         for item in source.items():
             if len(found) == len(needed):
                 break
             try:
-                digest = read_counted(item.read(), model, item.name).digest
+                digest = read_counted(item.read(), wanted, item.name).digest
             except OSError:  # it has gone: it may be elsewhere
                 continue
             if digest in needed:
@@ -104,8 +113,9 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
     gone: Skipped = []
     for items in split_batches(lessons.found.values(), lambda _: 0):
         with open_updater(path) as updater:
+            wanted = find_wanted(updater.model)
             results = [
-                (_take_out(updater, read_counted(data, updater.model, item.name), lessons.batches), item.name)
+                (_take_out(updater, read_counted(data, wanted, item.name), lessons.batches), item.name)
                 for item, data in read_items(items, gone)
             ]
         for result, name in results:

@@ -96,7 +96,7 @@ class ModelJudge:
 
     def __init__(self, spam_filter: Filter) -> None:
         self.filter = spam_filter
-        self.wanted = spam_filter.settings.wanted
+        self.wanted = spam_filter.settings.wanted | {REPORTS}
         self._reader: ShardReader | None = None
         self._lexicons: dict[int, Lexicon] = {}
         self._documents: TokenDocuments | None = None
@@ -110,7 +110,7 @@ class ModelJudge:
 
     def read(self, mail: Iterable[Item]) -> ReadShard:
         """The messages of a shard."""
-        self._reader = self._reader or ShardReader(self.filter.classes, self.wanted | {REPORTS})
+        self._reader = self._reader or ShardReader(self.filter.classes, self.wanted)
         shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
@@ -243,7 +243,7 @@ def _read_in_threads(
     """The messages of each shard, before and after they are read as a judge wants them."""
 
     def make_work() -> Callable[[list[Item]], tuple[list[Item], ReadShard]]:
-        reader = ShardReader(judge.filter.classes, judge.wanted | {REPORTS})
+        reader = ShardReader(judge.filter.classes, judge.wanted)
         return lambda shard: (shard, reader(shard))
 
     lexicons: dict[int, Lexicon] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.learning.learn import count_message, list_tokens, read_counted
+from nbspam.learning.learn import count_message, find_wanted, list_tokens, read_counted
 from nbspam.store.autolearned import pack_tokens
 from nbspam.store.reader import OPENING, opening_digest, schema
 from nbspam.store.updater import Origin, open_updater
@@ -44,7 +44,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("deny", "-m", path, "offers.example")
     with open_updater(str(path)) as updater:
         updater.begin(Origin("classify", is_own=True))
-        own = read_counted(OWN, updater.model)
+        own = read_counted(OWN, find_wanted(updater.model))
         count_message(updater, 1, own, 1)
         tokens = pack_tokens((key, times) for key, _, _, times in list_tokens(updater.model, own))
         updater.change("autolearned", new=[(own.digest, 1, tokens)])
