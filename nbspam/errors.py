@@ -140,5 +140,8 @@ def show_faults() -> None:
     """Show on stderr which messages meet a fault: `-v`."""
     import logging
 
-    logging.basicConfig(format="nbspam: %(message)s", force=True)
-    logging.getLogger(LOGGER).setLevel(logging.INFO)
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("nbspam: %(message)s"))
+    logger = logging.getLogger(LOGGER)
+    logger.handlers, logger.propagate = [handler], False  # what other packages log is not ours to show
+    logger.setLevel(logging.INFO)

@@ -1,6 +1,7 @@
 """Mail small enough for pencil and paper, and the program, in this process or in one of its own."""
 
 import io
+import logging
 import os
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 from nbspam.__main__ import _run
+from nbspam.errors import LOGGER
 from nbspam.store.text import dump_model
 
 PROGRAM = [sys.executable, "-m", "nbspam"]
@@ -46,7 +48,7 @@ def error(*arguments: object, status: int, stdin: bytes = b"") -> str:
     done = program(*arguments, stdin=stdin)
     text = done.stderr.decode()
     assert done.returncode == status, text
-    assert "Traceback" not in text
+    assert "Traceback" not in text, text
     assert "  [" in text
     return text
 
@@ -62,7 +64,8 @@ def program(*arguments: object, stdin: bytes = b"", merged: bool = False) -> Don
     sys.stdin, sys.stdout = io.TextIOWrapper(given, "utf-8"), io.TextIOWrapper(out, "utf-8")
     sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
     try:
-        with mock.patch("nbspam.corpus.executor.JOBS_PER_CORE", 0):
+        log = mock.patch.multiple(logging.getLogger(LOGGER), handlers=[], propagate=True)
+        with mock.patch("nbspam.corpus.executor.JOBS_PER_CORE", 0), log:  # -v changes the log
             status = _run(list(map(_text, arguments)))
         sys.stdout.flush()
         sys.stderr.flush()
