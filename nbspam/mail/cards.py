@@ -68,10 +68,10 @@ def _split_properties(text: str) -> Iterator[tuple[str, str, str]]:
         text = _FOLDED_SOFT.sub("=20", text)  # vCard 2.1, 2.1.3: the blank of a folded line counts
     for line in text.replace("\n ", "").replace("\n\t", "").split("\n"):
         is_soft = is_coded and lines[-1].endswith("=")  # RFC 2045, 6.7: the value goes on
-        found = None if is_soft else _PROPERTY.match(line) or _PROPERTY.match(line.replace('"', ""))
-        if found and (found[1].upper() in _SHOWN or _is_property(found[1], found[3])):
+        match = None if is_soft else _PROPERTY.match(line) or _PROPERTY.match(line.replace('"', ""))
+        if match and (match[1].upper() in _SHOWN or _is_property(match[1], match[3])):
             yield name, parameters, "\n".join(lines)
-            name, parameters, lines = found[1].upper(), found[2], [found[3]]
+            name, parameters, lines = match[1].upper(), match[2], [match[3]]
             is_coded = "QUOTED-PRINTABLE" in parameters.upper()
         else:
             lines.append(line)
@@ -90,4 +90,4 @@ def _decode_value(parameters: str, value: str, allowance: Allowance) -> str:
         charset = _CHARSET.search(parameters)
         value, _ = decode(payload, charset[1].lower() if charset else "", allowance)
     value = value[7:] if value[:7].lower() == "mailto:" else value
-    return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], value)
+    return _ESCAPED.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)

@@ -38,8 +38,8 @@ def parse_date(text: str) -> float | None:
     words = text.replace(" am", "am").replace(" pm", "pm").split()
     try:
         place = 1 if words and words[0].rstrip(",") in _DAYS else 0
-        if found := _ISO.match(words[place] if words[place:] else ""):
-            words = [*_split_iso(found, has_time=place + 1 < len(words)), *words[place + 1 :]]
+        if match := _ISO.match(words[place] if words[place:] else ""):
+            words = [*_split_iso(match, has_time=place + 1 < len(words)), *words[place + 1 :]]
         fields = parsedate_tz(" ".join([_normalise_word(word) for word in words]))
         if fields is None:
             return None
@@ -50,12 +50,12 @@ def parse_date(text: str) -> float | None:
     return float(seconds) if _FIRST_SECOND <= seconds <= _LAST_SECOND else None
 
 
-def _split_iso(found: re.Match[str], has_time: bool) -> list[str]:
+def _split_iso(match: re.Match[str], has_time: bool) -> list[str]:
     """Day, month, year and time of 2024-06-03T10:00:00+02:00 (RFC 3339, 5.6), in the order of RFC 5322.
 
     has_time : the time is in words after it
     """
-    year, month, day, time, zone = found.groups("")
+    year, month, day, time, zone = match.groups("")
     if time.isdigit():  # ISO 8601, 5.4.1, without colons
         time = ":".join(filter(None, (time[:2], time[2:4] or "00", time[4:])))
     name = _MONTHS[max(int(month) - 1, 0) : int(month)]

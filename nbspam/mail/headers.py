@@ -62,17 +62,17 @@ def find_blank_line(data: bytes, start: int) -> tuple[int, int]:
     if data.startswith((b"\n", b"\r"), start):
         return start, start + (2 if data.startswith(b"\r\n", start) else 1)
     stop = data.find(b"\n\n", start)
-    found = (stop + 1, stop + 2) if stop >= 0 else (len(data), len(data))
-    if data.find(b"\r", start, found[0]) < 0:
-        return found
+    end = (stop + 1, stop + 2) if stop >= 0 else (len(data), len(data))
+    if data.find(b"\r", start, end[0]) < 0:
+        return end
     for blank in (b"\n\r\n", b"\n\r\r\n"):
-        at = data.find(blank, start, found[0] + 2)
+        at = data.find(blank, start, end[0] + 2)
         if at >= 0:
-            found = (at + 1, at + len(blank))
-    twice = data.find(b"\r\r", start, found[0])
+            end = (at + 1, at + len(blank))
+    twice = data.find(b"\r\r", start, end[0])
     if twice >= 0 and data.find(b"\n", start, twice + 3) < 0:  # every line ends with a CR alone
-        found = (twice + 1, twice + 2)
-    return found
+        end = (twice + 1, twice + 2)
+    return end
 
 
 def find_header_fields(data: bytes) -> list[tuple[int, int, str]]:

@@ -193,7 +193,7 @@ def is_prose(payload: bytes) -> bool:
     Mail programs show it after some strange characters, so spammers could hide a text behind those.
     """
     text = _MARKUP.sub(b" ", payload[_MARK:_PROSE_BYTES].translate(None, _NO_TEXT))
-    prose = sum([len(found) for found in _PROSE.findall(text)])
+    prose = sum([len(match) for match in _PROSE.findall(text)])
     return prose >= max(min(len(payload) // _PROSE_SHARE, _MUCH_PROSE), 1)
 
 

@@ -70,13 +70,13 @@ class _Scan:
 
     def find_choices(self) -> Inside:
         """The choices around the part that begins now, in the same message."""
-        found: Inside = []
+        choices: Inside = []
         for outer in self.multiparts:
             if outer.choice:
-                found.append((outer.choice, outer.opened))
+                choices.append((outer.choice, outer.opened))
             if outer.message_at and outer.message_at == outer.opened:
-                found.clear()
-        return found
+                choices.clear()
+        return choices
 
     def push(self, multipart: _Multipart) -> None:
         """Open a multipart."""

@@ -79,14 +79,14 @@ def decode_base64_run(payload: bytes) -> bytes:
 def decode_percent(data: bytes) -> bytes:
     """Bytes written as %2F; any other percent sign stays."""
     first, *pieces = data.split(b"%")
-    found = [first]
+    decoded = [first]
     for piece in pieces:
         digits = piece[:2]
         if len(digits) == 2 and not digits.strip(_HEX):  # fromhex() would skip blanks
-            found.append(bytes.fromhex(digits.decode("ascii")) + piece[2:])
+            decoded.append(bytes.fromhex(digits.decode("ascii")) + piece[2:])
         else:
-            found.append(b"%" + piece)
-    return b"".join(found)
+            decoded.append(b"%" + piece)
+    return b"".join(decoded)
 
 
 def _is_text(payload: bytes) -> bool:

@@ -64,10 +64,10 @@ Design = tuple[Floats, Floats]  # design_matrix of some rows; (n_rows, n_classes
 
 def calibrate_on(samples: Sequence[Evidence], kinds: Sequence[str]) -> Weights:
     """The calibration learned on samples of evidence, see choose_ways.  kinds : see Settings.kinds"""
-    found = Evidence(*map(np.concatenate, zip(*samples, strict=True)))
-    if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
-        found = found.take(slice(0))
-    return fit(found, kinds)
+    sample = Evidence(*map(np.concatenate, zip(*samples, strict=True)))
+    if not can_calibrate(np.bincount(sample.labels, minlength=sample.evidence.shape[2]).tolist()):
+        sample = sample.take(slice(0))
+    return fit(sample, kinds)
 
 
 def can_calibrate(messages: Sequence[int]) -> bool:
@@ -104,8 +104,8 @@ def see_left_out(block: Block, counts: Counts) -> ScoredRows:
 def sender_hosts(block: Block) -> Ints:
     """int64 (n_rows,): the column of the host in each Message-ID, the longest of its names; -1 for none."""
     # A pattern that begins with a line feed is found four times as fast as one that begins with ^.
-    found = [match.span() for match in _HOST.finditer(b"\n" + block.texts)]
-    spans = np.array(found, np.int64).reshape(-1, 2)
+    places = [match.span() for match in _HOST.finditer(b"\n" + block.texts)]
+    spans = np.array(places, np.int64).reshape(-1, 2)
     line_feeds = np.flatnonzero(np.frombuffer(block.texts, np.uint8) == LINE_FEED)
     length = np.zeros(len(block.keys), np.int64)
     length[np.searchsorted(line_feeds, spans[:, 0])] = spans[:, 1] - spans[:, 0]
@@ -140,81 +140,81 @@ def see_left_alone(block: Block, counts: Counts) -> ScoredRows:
     return ScoredRows(later, np.concatenate(pairs, 1), np.concatenate(totals, 2), np.concatenate(words, 1))
 
 
-def learn_sample(learner: Learner, found: Evidence, counted: float, first: int = 0) -> None:
+def learn_sample(learner: Learner, sample: Evidence, counted: float, first: int = 0) -> None:
     """A calibration goes on learning, in place, from the rows of a sample from the first on.
 
     counted : messages that the model had counted before those of the sample
     """
-    for row in range(first, len(found.labels)):
-        evidence, common = found.evidence[row].tolist(), found.common[row].tolist()
-        learner.learn(evidence, common, int(found.labels[row]), counted + row)
+    for row in range(first, len(sample.labels)):
+        evidence, common = sample.evidence[row].tolist(), sample.common[row].tolist()
+        learner.learn(evidence, common, int(sample.labels[row]), counted + row)
 
 
-def score_evidence(weights: Floats, found: Evidence) -> Floats:
+def score_evidence(weights: Floats, sample: Evidence) -> Floats:
     """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
-    return np.asarray(design_matrix(found) @ weights)
+    return np.asarray(design_matrix(sample) @ weights)
 
 
 def score_new_rows(
     weights: Floats, block: Block, counts: Counts, settings: Settings, classes: tuple[str, ...]
 ) -> Floats:
     """float64 (n_rows, n_classes), nats: what a Scorer gives messages that were not counted."""
-    found = compute_evidence(as_counted(block, counts), settings)
-    return score_found(weights, found, block, counts, settings, classes)
+    sample = compute_evidence(as_counted(block, counts), settings)
+    return score_sample(weights, sample, block, counts, settings, classes)
 
 
-def score_found(
+def score_sample(
     weights: Floats,
-    found: Evidence,
+    sample: Evidence,
     block: Block,
     counts: Counts,
     settings: Settings,
     classes: tuple[str, ...],
 ) -> Floats:
     """The same from the evidence of the rows by these counts."""
-    scores = score_evidence(weights, found)
+    scores = score_evidence(weights, sample)
     if settings.damped:
-        scores *= trust_rows(block, counts, found)[:, None]
-    return scores + found.same_text + prior_shift(settings, counts.messages.tolist(), classes)
+        scores *= trust_rows(block, counts, sample)[:, None]
+    return scores + sample.same_text + prior_shift(settings, counts.messages.tolist(), classes)
 
 
-def trust_rows(block: Block, counts: Counts, found: Evidence) -> Floats:
+def trust_rows(block: Block, counts: Counts, sample: Evidence) -> Floats:
     """float64 (n_rows,): how much each row is trusted, see Usual; 1 without a header.
 
-    found : the evidence by these counts
+    sample : the evidence by these counts
     """
     totals, words = counts.totals.documents.sum(axis=1).tolist(), counts.totals.words.tolist()
     usual = Usual(totals, words, int(counts.messages.sum()))
     in_header = block.views[block.columns] == HEADER_VIEW
     tokens = np.bincount(block.rows()[in_header], minlength=len(block))
-    shares = 1.0 - found.common[:, HEADER_VIEW]
-    rows = np.stack([tokens * shares, shares, 1.0 - found.common[:, RAW_VIEW]], axis=1).tolist()
+    shares = 1.0 - sample.common[:, HEADER_VIEW]
+    rows = np.stack([tokens * shares, shares, 1.0 - sample.common[:, RAW_VIEW]], axis=1).tolist()
     return np.where(tokens > 0, [usual.trust(*row) for row in rows], 1.0)
 
 
-def design_matrix(found: Evidence) -> Floats:
+def design_matrix(sample: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
-    n_rows, n_evidence, n_classes = found.evidence.shape
+    n_rows, n_evidence, n_classes = sample.evidence.shape
     matrix = np.zeros((n_rows, n_classes, count_weights(n_evidence, n_classes)))
-    matrix[:, :, :n_evidence] = found.evidence.transpose(0, 2, 1)
+    matrix[:, :, :n_evidence] = sample.evidence.transpose(0, 2, 1)
     for k, begin in enumerate(own_weights(n_evidence, n_classes), 1):
         matrix[:, k, begin] = 1.0
-        matrix[:, k, begin + 1 : begin + OWN_WEIGHTS] = found.common
+        matrix[:, k, begin + 1 : begin + OWN_WEIGHTS] = sample.common
     return matrix
 
 
-def fit(found: Evidence, kinds: Sequence[str]) -> Weights:
+def fit(sample: Evidence, kinds: Sequence[str]) -> Weights:
     """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
 
     Newton's method on the multinomial logistic likelihood with the Gaussian prior of
     nbspam.model.calibration.
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
-    first, spread = first_weights(found.evidence.shape[2], kinds)
+    first, spread = first_weights(sample.evidence.shape[2], kinds)
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
-    designs = _cut_designs(found, len(weights))
+    designs = _cut_designs(sample, len(weights))
     for _ in range(MAX_STEPS):
         gradient, hessian = _differentiate(designs(), weights)
         gradient = gradient + precision @ (weights - mean)
@@ -229,11 +229,11 @@ def fit(found: Evidence, kinds: Sequence[str]) -> Weights:
     return weights.tolist(), covariance.tolist()
 
 
-def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[Design]]:
+def _cut_designs(sample: Evidence, n_weights: int) -> Callable[[], Iterable[Design]]:
     """All rows, some after another, as often as they are asked for; what fits into memory is made once."""
-    n_classes = found.evidence.shape[2]
+    n_classes = sample.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))
-    parts = [found.take(slice(first, first + step)) for first in range(0, len(found.labels), step)]
+    parts = [sample.take(slice(first, first + step)) for first in range(0, len(sample.labels), step)]
 
     def make(rows: Evidence) -> Design:
         return design_matrix(rows), np.eye(n_classes)[rows.labels]

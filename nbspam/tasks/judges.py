@@ -17,7 +17,7 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import find_spam
 from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model.block import Block, choose_rows, limit_to_words, select_rows
-from nbspam.model.calibrate import calibrate_on, choose_ways, score_found, take_sample
+from nbspam.model.calibrate import calibrate_on, choose_ways, score_sample, take_sample
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Floats, Ints, MemoryModel
 from nbspam.model.posterior import Scored, prior_scores
@@ -104,7 +104,7 @@ class CorpusJudge:
         is_complete = counts.messages.all()
         if self._learner:
             weights = np.array(self._learner.weights)
-            joints = score_found(weights, self.seen(rows), judged, counts, self.settings, self._classes)
+            joints = score_sample(weights, self.seen(rows), judged, counts, self.settings, self._classes)
         else:
             joints = self._model.log_joint(judged) if is_complete else np.tile(without_model, (len(rows), 1))
         prior = prior_scores(self.settings, counts.messages.tolist(), self._classes)

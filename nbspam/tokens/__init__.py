@@ -41,11 +41,11 @@ def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> bag.Token
     name   : of the message, for the error of that pattern
     """
     core = choose_core(wanted)
-    found = core.read(data, list(wanted)) if core else None
-    if found is None:
+    by_core = core.read(data, list(wanted)) if core else None
+    if by_core is None:
         return read_in_python(data, wanted, name)
     tokens = bag.Tokens()
-    views, tokens.sent, tokens.date = found
+    views, tokens.sent, tokens.date = by_core
     for view, words in zip(bag.READ_VIEWS, views, strict=True):
         setattr(tokens, view, words)
     return tokens
@@ -189,9 +189,9 @@ def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> KeyedT
     """
     data = data[:MAX_READ_BYTES]
     core = choose_core(wanted)
-    found = core.count_tokens(data, list(wanted)) if core else None
-    if found is not None:
-        return KeyedTokens(*found)
+    by_core = core.count_tokens(data, list(wanted)) if core else None
+    if by_core is not None:
+        return KeyedTokens(*by_core)
     tokens = read_in_python(data, wanted, name)
     log_faults(name, tokens.failures)
     return key_tokens(tokens)
@@ -207,9 +207,9 @@ def find_core() -> Any:
 def find_fields(data: bytes) -> tuple[int, HeaderLines]:
     """The start of the header, and its raw fields: (start, stop, lower-case name) of each."""
     core = find_core()
-    found: tuple[int, HeaderLines] | None = core.find_fields(data) if core else None
-    if found is not None:
-        return found
+    by_core: tuple[int, HeaderLines] | None = core.find_fields(data) if core else None
+    if by_core is not None:
+        return by_core
     from nbspam.mail.headers import find_header, find_header_fields  # the core does without
 
     return find_header(data), find_header_fields(data)

@@ -23,7 +23,7 @@ def remove_armour(text: str) -> str:
 
 
 def _keep_words(run: re.Match[str]) -> str:
-    found = run[0]
-    capitals, digits = sum(map(str.isupper, found)), sum(map(str.isdigit, found))
-    is_long = run[1] is not None or len(found) >= _LEAST
-    return " " if is_long and 4 * capitals >= len(found) and 16 * digits >= len(found) else found
+    run_text = run[0]
+    capitals, digits = sum(map(str.isupper, run_text)), sum(map(str.isdigit, run_text))
+    is_long = run[1] is not None or len(run_text) >= _LEAST
+    return " " if is_long and 4 * capitals >= len(run_text) and 16 * digits >= len(run_text) else run_text

@@ -85,19 +85,19 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     Tokens have the shape of a Message-ID alone; what was sent has it whole, so the same text sent twice is
     two messages.
     """
-    found: list[str] = []
+    all_tokens: list[str] = []
     sent: list[str] = []
     for name, text in headers:
         shown = _find_token_name(name)
         tokens = ["field:" + shown] if shown else []
         if shown not in ("", ODD):
             tokens += _tokenize_value(name, text)
-        found.extend(tokens)
+        all_tokens.extend(tokens)
         if name in _SENT:
             sent.extend(tokens)
         if name == "message-id":
             sent.append(text)
-    return found, sent
+    return all_tokens, sent
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
@@ -202,15 +202,15 @@ def _tokenize_date(name: str, text: str) -> list[str]:
 def _tokenize_subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
     read = split_words(text, MAX_FIELD_WORDS)
-    found = ["subject:" + word for word in read] + join_neighbours(read, "subject:")
+    tokens = ["subject:" + word for word in read] + join_neighbours(read, "subject:")
     if pin(text).isupper():
-        found.append("subject:#capitals")
+        tokens.append("subject:#capitals")
     if "!" in text:
-        found.append("subject:!")
+        tokens.append("subject:!")
     if "?" in text:
-        found.append("subject:?")
+        tokens.append("subject:?")
     if "   " in text:
-        found.append("subject:#gap")
+        tokens.append("subject:#gap")
     if has_zero_width(text):
-        found.append("subject:#zero-width")
-    return found
+        tokens.append("subject:#zero-width")
+    return tokens

@@ -31,11 +31,13 @@ _TOKENS = {name: list_bins(name) for name in BIN_EDGES}
 def tokenize_measures(message: Message, texts: Texts) -> list[str]:
     """The tokens of a message, in the order of BIN_EDGES."""
     values = measure_message(message, texts)
-    found = []
+    tokens = []
     for name, edges in BIN_EDGES.items():
         value = values[name]
-        found.append(_TOKENS[name][-1 if value is None else bisect_right(edges, value)])  # the last: no value
-    return found
+        tokens.append(
+            _TOKENS[name][-1 if value is None else bisect_right(edges, value)]
+        )  # the last: no value
+    return tokens
 
 
 def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
@@ -103,16 +105,16 @@ def count_telephone_numbers(text: str) -> int:
     A run with / is a date, and one with three full stops is an address.
     """
     raw = text.encode("ascii", "replace")
-    found = 0
+    count = 0
     for run in raw.translate(_NUMBERS).split():
         if len(run) >= 10 and 10 <= len(run.translate(None, _NO_DIGITS)) <= 12:
-            found += b"/" not in run and run.strip(b".").count(b".") != 3
+            count += b"/" not in run and run.strip(b".").count(b".") != 3
     for after in raw.split(b"(", MAX_BRACKETS)[1:]:
         area, closing, local = after[:17].partition(b") ")
         if closing and area.isdigit() and 2 <= len(area) <= 5:
             local = local[: len(local) - len(local.lstrip(_DIGITS + b"-. "))]
-            found += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
-    return found
+            count += 6 <= len(local.translate(None, _NO_DIGITS)) <= 8
+    return count
 
 
 def has_foreign_message_id(message: Message) -> float | None:

@@ -19,14 +19,14 @@ from nbspam.tokens.structure import Texts
 def compile_pattern(pattern: str) -> regex.Pattern[str]:
     """The pattern, of at most one group; UsageError for a wrong one."""
     try:
-        found = regex.compile(pattern)
+        compiled = regex.compile(pattern)
     except (regex.error, RecursionError) as error:
         why, remedy = f"is not a regular expression ({error})", r"for example: \w\w+"
         raise UsageError(pattern, why, remedy, "token-pattern", option="token_pattern") from None
-    if found.groups > 1:
+    if compiled.groups > 1:
         why, remedy = "has more than one group", "write (?:...) for a group that is not the word"
         raise UsageError(pattern, why, remedy, "token-pattern", option="token_pattern")
-    return found
+    return compiled
 
 
 def match_words(pattern: str, text: str, name: str = "") -> list[str]:
@@ -38,8 +38,8 @@ def match_words(pattern: str, text: str, name: str = "") -> list[str]:
     """
     compiled = compile_pattern(pattern)
     try:
-        found = compiled.finditer(pin(text).lower(), timeout=MAX_PATTERN_SECONDS)
-        words = [match[compiled.groups] or "" for match in islice(found, MAX_TOKENS)]
+        matches = compiled.finditer(pin(text).lower(), timeout=MAX_PATTERN_SECONDS)
+        words = [match[compiled.groups] or "" for match in islice(matches, MAX_TOKENS)]
     except TimeoutError:
         why = f"the token pattern {pattern} needs more than {MAX_PATTERN_SECONDS:g} seconds"
         remedy = "write another pattern; a repeat within a repeat, as (a+)+, may take for ever"

@@ -66,73 +66,73 @@ def tokenize_form(message: Message, size_bytes: int) -> list[str]:
 
     size_bytes : headers.measure_size of the message
     """
-    found = ["type=" + shorten(kind, 60) for kind in message.structure]
-    found.extend(["defect=" + defect for defect in message.defects])
-    found.append(f"size={size_bytes.bit_length()}")
-    found.append(f"parts={min(len(message.parts), 9)}")
-    return found
+    tokens = ["type=" + shorten(kind, 60) for kind in message.structure]
+    tokens.extend(["defect=" + defect for defect in message.defects])
+    tokens.append(f"size={size_bytes.bit_length()}")
+    tokens.append(f"parts={min(len(message.parts), 9)}")
+    return tokens
 
 
 def tokenize_part(part: Part) -> list[str]:
     """Encoding, character set, disposition, and for an attachment its name, ending and true kind."""
-    found: list[str] = []
+    tokens: list[str] = []
     if part.encoding:
-        found.append(ENCODING_MARK + shorten(part.encoding, 20))
+        tokens.append(ENCODING_MARK + shorten(part.encoding, 20))
     if part.declared_charset:
-        found.append("charset=" + shorten(part.declared_charset, 30))
+        tokens.append("charset=" + shorten(part.declared_charset, 30))
     if part.disposition:
-        found.append("disposition=" + shorten(part.disposition, 20))
+        tokens.append("disposition=" + shorten(part.disposition, 20))
     for filename in (*part.embedded_names, part.filename):
         if filename:
-            found.extend(_tokenize_filename(filename))
+            tokens.extend(_tokenize_filename(filename))
     if not part.text and part.size_bytes:
-        found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
-        found += ["magic=" + kind for kind, start in MAGIC.items() if part.payload_magic.startswith(start)]
+        tokens.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
+        tokens += ["magic=" + kind for kind, start in MAGIC.items() if part.payload_magic.startswith(start)]
     if part.document is not None:
         document = part.document
-        found.extend(tokenize_document(document.marks, document.names, document.says))
-    return found
+        tokens.extend(tokenize_document(document.marks, document.names, document.says))
+    return tokens
 
 
 def _tokenize_filename(filename: str) -> list[str]:
     """The ending of a file's name, a double one as well (pdf.exe), and the words of the rest."""
-    found: list[str] = []
+    tokens: list[str] = []
     name = normalise_filename(" ".join(pin(filename).split()))[-200:]
     stem, dot, ending = name.rpartition(".")
     if dot:
-        found.append("ending=" + shorten(ending, 10))
+        tokens.append("ending=" + shorten(ending, 10))
         _, second_dot, second = stem.rstrip().rpartition(".")
         if second_dot and 1 < len(second) <= 4:
-            found.append("ending=" + shorten(second + "." + ending, 14))
+            tokens.append("ending=" + shorten(second + "." + ending, 14))
     opened = (stem or name).replace("\u202e", "")  # the name that counts, not the one that is seen
-    found.extend(["file=" + word for word in split_words(opened, MAX_NAME_WORDS)])
+    tokens.extend(["file=" + word for word in split_words(opened, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
-        found.append("file=#zero-width")
-    return found
+        tokens.append("file=#zero-width")
+    return tokens
 
 
 def tokenize_document(marks: list[str], names: list[str], says: list[str]) -> list[str]:
     """What a document says of itself and does, and what an archive holds; see Document."""
-    found = ["document=#" + mark for mark in marks]
+    tokens = ["document=#" + mark for mark in marks]
     for name in names:
         stem, dot, ending = pin(name[-200:]).lower().rpartition(".")
         if dot:
-            found.append("inside=." + shorten(ending, 10))
-        found.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
+            tokens.append("inside=." + shorten(ending, 10))
+        tokens.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
     for text in says:
-        found.extend(["document=" + word for word in split_words(text, MAX_NAME_WORDS)])
-    return found
+        tokens.extend(["document=" + word for word in split_words(text, MAX_NAME_WORDS)])
+    return tokens
 
 
 def tokenize_page(html: Html) -> list[str]:
     """Words of the title and of what is shown for images; how much is split or in comments."""
-    found = ["title=" + word for word in split_words(html.title, MAX_TITLE_WORDS)]
-    found.extend(["alt=" + word for word in split_words(" ".join(html.alts), MAX_ALT_WORDS)])
+    tokens = ["title=" + word for word in split_words(html.title, MAX_TITLE_WORDS)]
+    tokens.extend(["alt=" + word for word in split_words(" ".join(html.alts), MAX_ALT_WORDS)])
     if html.comments:
-        found.append(f"comments={html.comments.bit_length()}")
+        tokens.append(f"comments={html.comments.bit_length()}")
     if html.joined:
-        found.append(f"joined={html.joined.bit_length()}")
-    return found
+        tokens.append(f"joined={html.joined.bit_length()}")
+    return tokens
 
 
 def cut_urls(text: str) -> tuple[str, list[str]]:
@@ -163,7 +163,7 @@ def _find_url_end(text: str) -> int:
     return len(head) if end < 0 else end
 
 
-def _read_host(authority: str, found: list[str]) -> str:
+def _read_host(authority: str, tokens: list[str]) -> str:
     """The name of a host, without user, port and last dot; add its tokens and its parents', and what is odd.
 
     authority : user@host:port in lower case
@@ -173,16 +173,16 @@ def _read_host(authority: str, found: list[str]) -> str:
     host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
     name = normalise_host(host)
     if at:
-        found.append("url=#user")
+        tokens.append("url=#user")
     if port.strip(":"):
-        found.append("url=port:" + port.strip(":")[:6])
+        tokens.append("url=port:" + port.strip(":")[:6])
     if "%" in host or "&" in host:
-        found.append("url=#escaped-host")
-    found.extend(["url=" + parent for parent in list_parents(name)])
+        tokens.append("url=#escaped-host")
+    tokens.extend(["url=" + parent for parent in list_parents(name)])
     if ":" in name or name.replace(".", "").isdigit():
-        found.append("url=#ip")
+        tokens.append("url=#ip")
     if not host.isascii() or "xn--" in host:
-        found.append("url=#idn")
+        tokens.append("url=#idn")
     return name
 
 
@@ -199,17 +199,17 @@ def read_url(url: str) -> tuple[list[str], str]:
     if scheme and not begins_with_host and scheme not in _WEB:  # cid: data: javascript: tel:
         return ["url=" + scheme[:MAX_SCHEME]], ""
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    found = ["url=" + scheme[:MAX_SCHEME]] if scheme else []
-    host = _read_host(authority, found)
+    tokens = ["url=" + scheme[:MAX_SCHEME]] if scheme else []
+    host = _read_host(authority, tokens)
     if "%" in path:
         path = _unescape(path)
     if len(path) > 1:
-        found.extend(_tokenize_path(path))
+        tokens.extend(_tokenize_path(path))
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
             inner_authority, _ = _split_authority("".join(inner.split()))
-            _read_host(inner_authority, found)
-    return found, host
+            _read_host(inner_authority, tokens)
+    return tokens, host
 
 
 def find_host(url: str) -> str:
@@ -233,8 +233,8 @@ def _split_authority(rest: str) -> tuple[str, str]:
     rest = rest.lstrip("/\\")
     size = len(rest)
     for mark in "/\\?#,;":
-        found = rest.find(mark, 0, size)
-        size = found if found >= 0 else size
+        place = rest.find(mark, 0, size)
+        size = place if place >= 0 else size
     return rest[:size].lower(), rest[size:]
 
 
@@ -290,13 +290,13 @@ def _unescape(text: str) -> str:
 def _tokenize_path(path: str) -> list[str]:
     """Words of path and query; numbers are dropped, long runs become skip tokens."""
     spaced = path.encode("ascii", "replace").translate(_PATH).decode("ascii")
-    found: list[str] = []
+    tokens: list[str] = []
     for word in spaced.split(None, MAX_PATH_WORDS)[:MAX_PATH_WORDS]:
         if len(word) > MAX_WORD:
-            found.append("url=" + make_skip_token(word))
+            tokens.append("url=" + make_skip_token(word))
         elif len(word) > 1 and not word.isdigit():
-            found.append("url=/" + word)
-    return found
+            tokens.append("url=/" + word)
+    return tokens
 
 
 def _show(byte: int) -> int:
@@ -384,9 +384,9 @@ class Texts:
                 self._read_text(part)
             return
         plain = "\n".join([part.text for part in parts if part.content_type == "text/plain"])
-        found = split_words(cut_urls(plain)[0], MAX_TOKENS)
+        words = split_words(cut_urls(plain)[0], MAX_TOKENS)
         shown = set(self.body)
-        if 2 * sum(word not in shown for word in found) > len(found):
+        if 2 * sum(word not in shown for word in words) > len(words):
             self.structure.append("alternative=#differs")
 
     def _read_text(self, part: Part) -> None:
@@ -418,8 +418,8 @@ class Texts:
         return text, hosts
 
     def _read_url(self, url: str) -> str:
-        found, host = read_url(url)
-        self.structure.extend(found)
+        tokens, host = read_url(url)
+        self.structure.extend(tokens)
         return host
 
     def _read_page(self, html: Html) -> None:

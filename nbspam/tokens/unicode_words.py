@@ -36,8 +36,8 @@ class CharacterTable(dict[int, str]):
             return " "
         from nbspam.tokens.characters import convert  # common characters do without
 
-        self[code] = found = convert(chr(code))
-        return found
+        self[code] = converted = convert(chr(code))
+        return converted
 
 
 _table = CharacterTable(COMMON)
@@ -56,7 +56,7 @@ def fold(text: str) -> str:
 
 def _read_turned(line: str) -> str:
     """A line with what U+202E turns round, up to what ends it, in the order in which a person reads it."""
-    found: list[str] = []
+    pieces: list[str] = []
     turned: list[str] = []
     opened: list[str] = []
     isolates = outermost = 0  # open ones; how much is open with the first U+202E
@@ -72,11 +72,11 @@ def _read_turned(line: str) -> str:
                 pass
             isolates -= isolates > 0
         else:
-            (turned if outermost else found).append(character)
+            (turned if outermost else pieces).append(character)
         if len(opened) < outermost:
-            found.append(_turn("".join(turned)))
+            pieces.append(_turn("".join(turned)))
             turned, outermost = [], 0
-    return "".join(found) + _turn("".join(turned))
+    return "".join(pieces) + _turn("".join(turned))
 
 
 def _turn(text: str) -> str:
@@ -91,12 +91,12 @@ def splits_words(text: str) -> bool:
     """
     if _TURNED_ROUND in text:
         return True
-    found = [character for character in _INVISIBLE if character in text]
-    if not found:
+    invisible = [character for character in _INVISIBLE if character in text]
+    if not invisible:
         return False
-    for character in found[1:]:
-        text = text.replace(character, found[0])
-    pieces = [piece for piece in text.split(found[0]) if piece]
+    for character in invisible[1:]:
+        text = text.replace(character, invisible[0])
+    pieces = [piece for piece in text.split(invisible[0]) if piece]
     return any(_needs_none(first[-1]) and _needs_none(second[0]) for first, second in pairwise(pieces))
 
 

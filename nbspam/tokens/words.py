@@ -36,19 +36,19 @@ def split_words(text: str, limit: int) -> list[str]:
         text = fold(text)
     # The two commonest ends of a word go in C; _split_irregular() does the rest.
     spaced = text.encode().translate(ALPHABET).replace(b". ", b" ").replace(b", ", b" ")
-    found: list[str] = []
+    words: list[str] = []
     for chunk in spaced.decode().split(None, limit)[:limit]:
         if chunk.isalnum():
-            found.append(chunk)
+            words.append(chunk)
         else:
-            found.extend(_split_irregular(chunk))
-    found = [word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found]
-    lengths = list(map(len, found))
+            words.extend(_split_irregular(chunk))
+    words = [word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in words]
+    lengths = list(map(len, words))
     if 1 in lengths and _SPACED in bytes(lengths):  # no word is longer than 2 * MAX_WORD
-        found = _spell_out(found)
+        words = _spell_out(words)
     elif 1 in lengths:  # pictures and single letters of other alphabets than the Latin one stay
-        found = [word for word in found if len(word) > 1 or not word.isascii()]
-    return found[:limit]
+        words = [word for word in words if len(word) > 1 or not word.isascii()]
+    return words[:limit]
 
 
 def has_zero_width(text: str) -> bool:
@@ -60,10 +60,10 @@ def has_zero_width(text: str) -> bool:
     return splits_words(text)
 
 
-def _spell_out(found: list[str]) -> list[str]:
+def _spell_out(pieces: list[str]) -> list[str]:
     """The words, with a run of single letters as the word that it spells and without other single letters."""
     kept: list[str] = []
-    for is_single, run in groupby(found, lambda word: len(word) == 1):
+    for is_single, run in groupby(pieces, lambda word: len(word) == 1):
         words = list(run)
         kept += _spell(words) if is_single else words
     return kept

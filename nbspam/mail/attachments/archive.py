@@ -74,15 +74,15 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
 
 def _list_members(payload: bytes, allowance: Allowance) -> list[tuple[str, int]]:
     """The name of each file in the archive, and where its header begins."""
-    found: list[tuple[bytes, str, int]] = []
+    members: list[tuple[bytes, str, int]] = []
     at = payload.find(_HEADER)
-    while at >= 0 and len(found) < MAX_MEMBERS:
+    while at >= 0 and len(members) < MAX_MEMBERS:
         end = at + _HEADER_SIZE + read_number(payload, at + 26, 2)
         name = payload[at + _HEADER_SIZE : end]
-        found.append((name, _read_marked_name(payload, at, name), at))
+        members.append((name, _read_marked_name(payload, at, name), at))
         at = payload.find(_HEADER, end)
-    codec = _guess_codec(b"\n".join([name for name, marked, _ in found if not marked]), allowance)
-    return [((marked or decode_with(codec, name))[:MAX_MEMBER_NAME], at) for name, marked, at in found]
+    codec = _guess_codec(b"\n".join([name for name, marked, _ in members if not marked]), allowance)
+    return [((marked or decode_with(codec, name))[:MAX_MEMBER_NAME], at) for name, marked, at in members]
 
 
 def _read_marked_name(payload: bytes, at: int, name: bytes) -> str:
@@ -157,13 +157,13 @@ def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:
         return b""
     method = read_number(payload, at + 8, 2)
     begin = at + _HEADER_SIZE + read_number(payload, at + 26, 2) + read_number(payload, at + 28, 2)
-    found = b""
+    piece = b""
     if method == _DEFLATED:
-        found = inflate(payload[begin : begin + MAX_PIECE])
+        piece = inflate(payload[begin : begin + MAX_PIECE])
     elif method == _STORED:
-        found = payload[begin : begin + min(read_number(payload, at + 18, 4), MAX_PIECE)]
-    allowance.document_bytes -= max(len(found), PIECE_COST)
-    return found
+        piece = payload[begin : begin + min(read_number(payload, at + 18, 4), MAX_PIECE)]
+    allowance.document_bytes -= max(len(piece), PIECE_COST)
+    return piece
 
 
 def read_number(data: bytes, at: int, length: int) -> int:

@@ -41,8 +41,8 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     name : lower-case, inside the archive
     xml  : perhaps cut off, or not XML at all
     """
-    for found in _ADDRESS.finditer(xml):
-        document.add_address(decode_references(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
+    for match in _ADDRESS.finditer(xml):
+        document.add_address(decode_references(match[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
     if not name.endswith(".rels") and len(document.text) < MAX_DOCUMENT_TEXT:
         document.text += _collect_text(xml, name == _OPEN_DOCUMENT, allowance) + "\n"
         document.text = document.text[:MAX_DOCUMENT_TEXT]

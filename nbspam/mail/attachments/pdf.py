@@ -81,8 +81,8 @@ class _File:
         self.says: dict[int, bytes] = {}
         self.streams: dict[int, bytes] = {}
         self._fonts: dict[int, _Font] = {}
-        _, *found = _OBJECT.split(payload, MAX_OBJECTS)
-        for number, content in zip(map(int, found[::2]), found[1::2], strict=True):
+        _, *objects = _OBJECT.split(payload, MAX_OBJECTS)
+        for number, content in zip(map(int, objects[::2]), objects[1::2], strict=True):
             said, *rest = _STREAM.split(content, 1)
             self.streams[number], _, trailer = b"".join(rest).partition(b"endstream")
             self._add(number, said + trailer)
@@ -116,8 +116,8 @@ class _File:
 
     def value(self, says: bytes, key: bytes) -> bytes:
         """What follows a key, or the object that it refers to; the value is its beginning."""
-        found = re.search(rb"/" + key + rb"(?![A-Za-z0-9])\s*+", says)
-        value = says[found.end() :] if found else b""
+        match = re.search(rb"/" + key + rb"(?![A-Za-z0-9])\s*+", says)
+        value = says[match.end() :] if match else b""
         for _ in range(2):  # an array of one reference may be an object, too
             if reference := _REFERENCE.match(value.lstrip(b"[ \r\n")):
                 value = self.says.get(int(reference[1]), b"").lstrip()
@@ -125,13 +125,13 @@ class _File:
 
     def number(self, says: bytes, key: bytes) -> float:
         """The number after a key, or the first one of an array; 0 without a number."""
-        found = _NUMBER.search(self.value(says, key)[:100])
-        return float(found[0]) if found else 0.0
+        match = _NUMBER.search(self.value(says, key)[:100])
+        return float(match[0]) if match else 0.0
 
     def content(self, says: bytes) -> bytes:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
-        found = _STREAMS.search(says)
-        numbers = [int(number) for number in _REFERENCE.findall(found[1])] if found else []
+        match = _STREAMS.search(says)
+        numbers = [int(number) for number in _REFERENCE.findall(match[1])] if match else []
         return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
     def text(self) -> str:
@@ -194,16 +194,16 @@ class _Font:
 
 def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     """The ranges of codes in a ToUnicode table; a single code is a range as well."""
-    found: list[tuple[int, int, bytes]] = []
+    mapped: list[tuple[int, int, bytes]] = []
     for section in table.split(b"beginbf")[1:]:
         entries = _RANGE if section.startswith(b"range") else _CHARACTER
         for first, last, target, listed in entries.findall(section):
             begin, end = int(first, 16), int(last or first, 16)
             single = enumerate(listed.split(b"<")[1:], begin)
             each = [(code, code, _decode_bytes(to[:128])) for code, to in single]
-            found += each or [(begin, end, _decode_bytes(target))]
-    allowance.document_items -= len(found) + FONT_COST
-    return found
+            mapped += each or [(begin, end, _decode_bytes(target))]
+    allowance.document_items -= len(mapped) + FONT_COST
+    return mapped
 
 
 class _Writer:
@@ -227,17 +227,17 @@ class _Writer:
         self._pen = self._line = 0j
         self._end = _FAR
         operands: list[bytes | float] = []
-        for found in _TOKEN.finditer(content):
+        for match in _TOKEN.finditer(content):
             if self._allowance.document_items <= 0 or len(self.shown) >= MAX_DOCUMENT_TEXT:
                 break
             self._allowance.document_items -= 1
-            string, number, name = found.groups()
+            string, number, name = match.groups()
             if string or number:
                 operands.append(_decode_bytes(string) if string else float(number))
             elif name is not None:
                 self._font = fonts.get(_decode_names(name), self._font)  # only Tf takes names of fonts
             else:
-                self._run(found[0], operands)
+                self._run(match[0], operands)
                 operands = []
 
     def _run(self, operator: bytes, operands: list[bytes | float]) -> None:
@@ -273,8 +273,12 @@ class _Writer:
 
 def _decode_text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
-    found = _decode_bytes(string)
-    return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")
+    decoded = _decode_bytes(string)
+    return (
+        decoded[2:].decode("utf-16-be", "replace")
+        if decoded[:2] == b"\xfe\xff"
+        else decoded.decode("latin-1")
+    )
 
 
 def _decode_bytes(string: bytes) -> bytes:
@@ -292,11 +296,11 @@ def _decode_names(says: bytes) -> bytes:
     return _STRING_OR_ESCAPE.sub(_unescape_name, says) if b"#" in says else says
 
 
-def _unescape_name(found: re.Match[bytes]) -> bytes:
+def _unescape_name(match: re.Match[bytes]) -> bytes:
     """The character, unless it would end the name; a string stays as it is."""
-    return bytes.fromhex((found[2] or b"").decode()).strip(b" ()<>[]{}/%\0\t\n\f\r") or found[0]
+    return bytes.fromhex((match[2] or b"").decode()).strip(b" ()<>[]{}/%\0\t\n\f\r") or match[0]
 
 
-def _unescape(found: re.Match[bytes]) -> bytes:
-    code = found[1]
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
     return bytes([int(code, 8) & 255]) if code[0] in b"01234567" else _ESCAPES.get(code, code)

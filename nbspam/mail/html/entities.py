@@ -35,18 +35,18 @@ def decode_references(text: str, in_attribute: bool = False) -> str:
     (HTML, 13.2.5.73).
     """
     first, *pieces = text.replace("&nbsp;", " ").split("&")
-    found = [first]
+    texts = [first]
     for piece in pieces:
         name, semicolon, tail = piece.partition(";")
         if semicolon and name in _COMMON:
-            found.append(_COMMON[name] + tail)
+            texts.append(_COMMON[name] + tail)
         elif piece[:1] == "#":
-            found.append(_decode_numbered(piece))
+            texts.append(_decode_numbered(piece))
         elif not piece:
-            found.append("&")
+            texts.append("&")
         else:
-            found.append(_decode_named(piece, in_attribute))
-    return "".join(found)
+            texts.append(_decode_named(piece, in_attribute))
+    return "".join(texts)
 
 
 def _decode_numbered(piece: str) -> str:

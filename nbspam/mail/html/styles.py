@@ -115,8 +115,8 @@ def _parse_background(value: str) -> int:
     """The colour of a background; UNKNOWN_COLOUR if it is a picture."""
     start = max(value.find("rgb"), value.find("hsl"))
     words = [value[start:]] if start >= 0 else value.split()[:20]
-    found = [each for each in map(parse_colour, words) if each != UNKNOWN_COLOUR]
-    return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
+    colours = [each for each in map(parse_colour, words) if each != UNKNOWN_COLOUR]
+    return colours[0] if colours and "gradient(" not in value else UNKNOWN_COLOUR
 
 
 def _keep_words(part: str) -> Callable[[str], str | None]:
@@ -156,10 +156,10 @@ class Style:
             if known is not None:
                 kept_as, read = known
                 value, mark, word = value.partition("!")
-                found = read(value.strip())
-                if found is not None and (not mark or word.strip() == "important"):
+                read_value = read(value.strip())
+                if read_value is not None and (not mark or word.strip() == "important"):
                     kept = self.important if mark else self.plain
-                    kept[kept_as] = found
+                    kept[kept_as] = read_value
 
 
 def remove_comments(css: str) -> str:
@@ -242,10 +242,10 @@ class Sheet:
 
     def find_rules(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
         """The rules for an element, weakest first."""
-        found = [rule for mark in marks for rule in self.rules.get(mark, ())] if self._looks > 0 else []
-        self._looks -= len(found)
-        found = [rule for rule in found if rule.marks <= marks and rule.around <= around]
-        return sorted(found, key=lambda rule: rule.weight)
+        rules = [rule for mark in marks for rule in self.rules.get(mark, ())] if self._looks > 0 else []
+        self._looks -= len(rules)
+        rules = [rule for rule in rules if rule.marks <= marks and rule.around <= around]
+        return sorted(rules, key=lambda rule: rule.weight)
 
 
 def find_asked(marks: frozenset[str], asked: Set[str]) -> Set[str]:

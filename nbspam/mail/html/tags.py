@@ -79,18 +79,18 @@ class Tag:
         bare = text if self.is_start else text[1:]
         written_name = bare.partition("/")[0].split(None, 1)[0]
         name = self.name = written_name.lower()
-        found = parse_attributes(text, len(written_name)) if self.is_start else {}
+        attributes = parse_attributes(text, len(written_name)) if self.is_start else {}
         self.kind = OPEN if is_drawn and name in _DRAWN else _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p", "svg"))
-        classes = ["." + each for each in found.get("class", "").split()]
-        self.marks = frozenset([name, "*", "#" + found.get("id", " "), *classes])
+        classes = ["." + each for each in attributes.get("class", "").split()]
+        self.marks = frozenset([name, "*", "#" + attributes.get("id", " "), *classes])
         self.look: Properties = {}
         self.colours: list[str] = []
         self.pictures: list[str] = []
         if self.is_start:
-            properties = self._find_properties(found, rules, is_drawn)
+            properties = self._find_properties(attributes, rules, is_drawn)
             if is_drawn and name in _DRAWN:
-                properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(found) else "block")
+                properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(attributes) else "block")
             if properties:
                 self._settle(properties)
             if around := find_asked(self.marks, asked):
@@ -100,45 +100,49 @@ class Tag:
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
         self.stops = ({"table"} if name in _WITH_BACKGROUND else _WALLS).union(self.ends)
-        self.link = _find_target(name, found)
-        self.alt = found.get("alt", "")
-        self.media = found.get("media", "").lower()
-        is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
-        self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
+        self.link = _find_target(name, attributes)
+        self.alt = attributes.get("alt", "")
+        self.media = attributes.get("media", "").lower()
+        is_seen = name == "input" and attributes.get("type", "").lower() not in _WITHOUT_TEXT
+        self.shown = attributes.get("value") or attributes.get("placeholder", "") if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
         self.noted = name in ("a", "base") or bool(known)
 
-    def _find_properties(self, found: dict[str, str], rules: Sequence[Rule], is_drawn: bool) -> Properties:
+    def _find_properties(
+        self, attributes: dict[str, str], rules: Sequence[Rule], is_drawn: bool
+    ) -> Properties:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
         values: Properties = {}
         if name in _NEVER_SHOWN:
             values["display"] = "none"
-        if "dir" in found:
-            values["leftward"] = found["dir"].strip().lower() == "rtl"
+        if "dir" in attributes:
+            values["leftward"] = attributes["dir"].strip().lower() == "rtl"
         if name == "bdo":
             values["override"] = True
-        if name in ("button", "mark", "select") or (name == "a" and "href" in found):
+        if name in ("button", "mark", "select") or (name == "a" and "href" in attributes):
             values["colour"] = UNKNOWN_COLOUR  # its own one
-        if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():
+        if name == "font" and attributes.get("size", "").strip("+- ")[:1].isdigit():
             values["size"] = NORMAL
-        if name == "blockquote" and any(mark in " ".join(found.values()) for mark in ("cite", "quote")):
+        if name == "blockquote" and any(mark in " ".join(attributes.values()) for mark in ("cite", "quote")):
             values["quoted"] = True
-        if name in _WITH_BACKGROUND and "background" in found:
+        if name in _WITH_BACKGROUND and "background" in attributes:
             values["background"] = UNKNOWN_COLOUR
         for attribute, key, names in _COLOURED:
-            if attribute in found and name in names:
-                value = found[attribute].strip().lower()
+            if attribute in attributes and name in names:
+                value = attributes[attribute].strip().lower()
                 # Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
                 values[key] = max(parse_colour(value), parse_colour("#" + value))
-        written = found.get("style", "")
+        written = attributes.get("style", "")
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in written.split("url(")[1:]]
-        addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
-        addresses += _list_candidates(found.get("srcset", ""))
+        addresses += [attributes[attribute] for attribute in ("src", "background") if attribute in attributes]
+        addresses += _list_candidates(attributes.get("srcset", ""))
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
         styles = [rule.style for rule in rules] + ([Style(written)] if written else [])
-        if is_drawn and not found.keys().isdisjoint(_PRESENTED):
-            presented = [f"{attribute}:{found[attribute]}" for attribute in _PRESENTED if attribute in found]
+        if is_drawn and not attributes.keys().isdisjoint(_PRESENTED):
+            presented = [
+                f"{attribute}:{attributes[attribute]}" for attribute in _PRESENTED if attribute in attributes
+            ]
             styles.insert(0, Style(";".join(presented)))
         for style in styles:
             values.update(style.plain)
@@ -168,21 +172,23 @@ class Tag:
             self.look["gone"] = True
 
 
-def _find_target(name: str, found: dict[str, str]) -> str | None:
+def _find_target(name: str, attributes: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to, or a base."""
     has_target = name in ("a", "area", "base") or ":" in name
-    target = found.get("href", found.get("xlink:href")) if has_target else None  # the second one in SVG
+    target = (
+        attributes.get("href", attributes.get("xlink:href")) if has_target else None
+    )  # the second one in SVG
     if name in ("form", "button", "input"):
-        target = found.get("formaction") or found.get("action") or None
-    if name == "meta" and found.get("http-equiv", "").lower() == "refresh":
-        place = found.get("content", "").lower().find("url=")
-        target = found["content"][place + 4 :].strip("'\" ") if place >= 0 else None
+        target = attributes.get("formaction") or attributes.get("action") or None
+    if name == "meta" and attributes.get("http-equiv", "").lower() == "refresh":
+        place = attributes.get("content", "").lower().find("url=")
+        target = attributes["content"][place + 4 :].strip("'\" ") if place >= 0 else None
     return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
 def _list_candidates(srcset: str) -> list[str]:
     """The addresses of `a.png 1x, b.png 2x` (HTML, 4.8.4.2.1)."""
-    found: list[str] = []
+    addresses: list[str] = []
     is_address = True
     for word in srcset.split():
         if not is_address:
@@ -190,9 +196,9 @@ def _list_candidates(srcset: str) -> list[str]:
             is_address = bool(comma)
         address = word.strip(",")
         if is_address and address:
-            found.append(address)
+            addresses.append(address)
             is_address = word.endswith(",")
-    return found
+    return addresses
 
 
 def resolve(base: str, address: str) -> str:
@@ -217,7 +223,7 @@ def parse_attributes(text: str, place: int) -> dict[str, str]:
     """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
     text = text if text.isprintable() else text.translate(_BLANKS)
     is_plain = "&" not in text
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     while place < len(text):
         equals = text.find("=", place)
         equals = equals if equals >= 0 else len(text)
@@ -231,6 +237,6 @@ def parse_attributes(text: str, place: int) -> dict[str, str]:
         end = end if end >= 0 else len(text)
         value = text[place:end] if is_plain else decode_references(text[place:end], True)
         for number, word in enumerate(words, 1):
-            found.setdefault(word.lower(), value if number == len(words) else "")
+            attributes.setdefault(word.lower(), value if number == len(words) else "")
         place = end + 1
-    return found
+    return attributes
