@@ -9,6 +9,7 @@ those in class order (spam last).  An undefined posterior is unsure.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, isfinite, log
 
@@ -214,8 +215,9 @@ class Unread:
     error : why it could not be read
     """
 
-    label = ""
+    label = sender = sender_name = ""
     probability = log_odds = probabilities = risks = None
+    clues: tuple[tuple[str, float], ...] = ()
 
     def __init__(self, error: NbspamError) -> None:
         self.name, self.error = error.where, error
@@ -267,10 +269,13 @@ def _log_ratio(numerator: float, denominator: float) -> float:
     return log(ratio) if 0 < ratio < inf else log(numerator) - log(denominator)
 
 
-def read_loss(text: str | None, classes: tuple[str, ...], is_textbook: bool = False) -> Loss | None:
+def read_loss(
+    given: str | os.PathLike[str] | None, classes: tuple[str, ...], is_textbook: bool = False
+) -> Loss | None:
     """The losses that people write: costs or a path; for None 0-1 (textbook) or None."""
-    if text is None:
+    if given is None:
         return zero_one_loss(len(classes)) if is_textbook else None
+    text = os.fspath(given)
     if "=" in text or text in ("", ZERO_ONE):
         return parse_loss(text, classes)
     return parse_matrix(_read_matrix(text), classes, text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nbspam.store.reader import FindBase, Model
     from nbspam.tokens import KeyedTokens
 
-    Asked = tuple[Scoring | None, str | None]
+    Asked = tuple[Scoring | None, str | os.PathLike[str] | None]
 
 _REPORT = b"x-spam-type"  # of SpamAssassin, see split_report
 
@@ -105,7 +105,7 @@ class Filter:
         jobs : processes; None for all cores
         A message that cannot be read has an Unread in place of its verdict.
         """
-        from nbspam.corpus.executor import default_jobs, run_shards
+        from nbspam.corpus.executor import choose_jobs, run_shards
         from nbspam.corpus.reading import cut_shards
 
         path, own = self.model.path, None  # a Filter of this process: SQLite's connections are for one
@@ -121,8 +121,8 @@ class Filter:
             verdict.scored.parts = []  # to hand them over takes a fifth of the time
             return verdict
 
-        shards, jobs = cut_shards(messages), jobs or default_jobs()
-        for verdicts in run_shards(lambda shard: [*map(judge, shard)], shards, jobs):
+        shards = cut_shards(messages)
+        for verdicts in run_shards(lambda shard: [*map(judge, shard)], shards, choose_jobs(jobs)):
             yield from verdicts
 
     def count(self, message: Given, name: str = "") -> KeyedTokens:
@@ -194,6 +194,7 @@ class Filter:
     def _learn(self, message: Given, label: str | None) -> str:
         from nbspam.learning.learn import learn_message
 
+        self.refresh()  # before the lesson: in another thread it is an error
         result = learn_message(self.model.path, label, _read(message))
         self._saved = ""
         self.refresh()
@@ -219,6 +220,8 @@ class Filter:
     def close(self) -> None:
         """Close the model file; a temporary one is removed."""
         if self._model:
+            with OneState(self._model.connection):
+                pass  # the error of another thread
             self._model.close()
         if self.owner:
             self.owner.cleanup()
@@ -237,7 +240,7 @@ def _read(message: Given) -> bytes:
 def open_filter(
     path: str,
     scoring: Scoring | None = None,
-    loss: str | None = None,
+    loss: str | os.PathLike[str] | None = None,
     current: Filter | None = None,
     find_base: FindBase | None = None,
     busy_seconds: float = BUSY_SECONDS,

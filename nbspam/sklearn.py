@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.executor import choose_jobs
 from nbspam.corpus.item import Item, take_bytes
 from nbspam.decision import Unread, Verdict
 from nbspam.filter import Filter, open_filter
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # it has no types
     """The filter of nbspam.train as an estimator of scikit-learn, with the same probabilities.
 
-    A message is bytes, an email.message.Message or a path object.  A label is a str that can name a class:
+    A message is bytes, an email.message.Message or a path object.  The text of a label names its class:
     `ham` and `spam` in small letters.  As everywhere in nbspam a lost wanted message costs 9, unless `loss`
     says otherwise: `loss="0-1"` predicts the likeliest label.
 
@@ -62,7 +62,7 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         # scikit-learn asks for an attribute for each, unchanged.
         self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
 
-    def fit(self, messages: Iterable[Given], labels: Iterable[str]) -> MailClassifier:
+    def fit(self, messages: Iterable[Given], labels: Iterable[Any]) -> MailClassifier:
         """Train on messages of two or more labels.
 
         The messages of a label keep their order, as files do in a folder; the calibration depends on it.
@@ -71,39 +71,43 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         classes = np.unique([label for _, label in pairs])
         if len(classes) < 2:
             raise ValueError(f"two classes or more are needed; the labels are of {classes.tolist()}")
-        mail = {str(name): [data for data, label in pairs if label == name] for name in classes}
+        mail = {str(name): [data for data, label in pairs if str(label) == str(name)] for name in classes}
         with train(classes=mail, **self.get_params()) as spam_filter:
             self.model_, self.classes_ = Path(spam_filter.model.path).read_bytes(), classes
         return self
 
     def partial_fit(
-        self, messages: Iterable[Given], labels: Iterable[str], classes: Iterable[str] = ()
+        self, messages: Iterable[Given], labels: Iterable[Any], classes: Iterable[Any] | None = None
     ) -> MailClassifier:
         """Add messages to the model; the first call trains, and needs each label.
 
-        classes : the labels that the first call must have; empty for those that it has
+        classes : the labels that the first call must have; None for those that it has
         The counts are those of one `fit` on all messages; the calibration goes on learning.
         """
         pairs = _check_labelled(messages, labels)
-        present = {label for _, label in pairs}
+        present = {str(label) for _, label in pairs}
         if not hasattr(self, "model_"):
-            if missing := {*map(str, classes)} - present:
+            if missing := {*map(str, () if classes is None else classes)} - present:
                 raise ValueError(f"the first call needs messages of each class; there are none of {missing}")
             return self.fit([data for data, _ in pairs], [label for _, label in pairs])
-        items = [Item(f"message {n:,}", label, "", data=data) for n, (data, label) in enumerate(pairs, 1)]
+        items = [
+            Item(f"message {n:,}", str(label), "", data=data) for n, (data, label) in enumerate(pairs, 1)
+        ]
         with self._open() as spam_filter:
-            update(items, tuple(present), spam_filter.model.path, self.jobs or default_jobs())
+            update(items, tuple(present), spam_filter.model.path, choose_jobs(self.jobs))
             self.model_ = Path(spam_filter.model.path).read_bytes()
         return self
 
-    def predict(self, messages: Iterable[Given]) -> NDArray[np.str_]:
+    def predict(self, messages: Iterable[Given]) -> NDArray[Any]:
         """The label decided for each message; `unsure` if `loss` allows that."""
-        return np.array([verdict.label for verdict in self._judge(messages)], np.str_)
+        names = [verdict.label for verdict in self._judge(messages)]
+        label_of = {str(label): label for label in self.classes_}
+        return np.array([label_of.get(name, name) for name in names], None if names else self.classes_.dtype)
 
     def predict_proba(self, messages: Iterable[Given]) -> NDArray[np.float64]:
         """float64 (n_messages, n_classes), in the order of `classes_`; nan where undefined (alpha = 0)."""
         shares = [verdict.probabilities or {} for verdict in self._judge(messages)]
-        rows = [[share.get(name, np.nan) for name in self.classes_] for share in shares]
+        rows = [[share.get(str(label), np.nan) for label in self.classes_] for share in shares]
         return np.array(rows, np.float64).reshape(-1, len(self.classes_))
 
     def _judge(self, messages: Iterable[Given]) -> Iterator[Verdict]:
@@ -124,11 +128,12 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         return spam_filter
 
 
-def _check_labelled(messages: Iterable[Given], labels: Iterable[str]) -> list[tuple[bytes, str]]:
+def _check_labelled(messages: Iterable[Given], labels: Iterable[Any]) -> list[tuple[bytes, Any]]:
     """The bytes and the label of each message; an error that says what cannot be learned."""
-    mail, names = [*map(take_bytes, messages)], [*labels]
-    check_consistent_length(mail, names)
-    for name in names:
-        if not isinstance(name, str) or parse_class_name(name, "labels") != name:
-            raise ValueError(f"a label is a str, 'ham' and 'spam' in small letters, not {name!r}")
-    return [*zip(mail, map(str, names), strict=True)]
+    mail, known = [*map(take_bytes, messages)], [*labels]
+    check_consistent_length(mail, known)
+    for label in known:
+        is_sound = isinstance(label, (str, int, np.integer, np.bool_))
+        if not is_sound or parse_class_name(str(label), "labels") != str(label):
+            raise ValueError(f"a label is a str or an int, 'ham' and 'spam' in small letters, not {label!r}")
+    return [*zip(mail, known, strict=True)]

@@ -2,6 +2,7 @@
 
 import copy
 import email
+import email.policy
 import gc
 import json
 import os
@@ -9,6 +10,7 @@ import pickle
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -138,6 +140,9 @@ def test_a_message_is_bytes_a_path_or_a_message_of_the_standard_library(folder: 
         assert nbspam.tokenize(message).body == nbspam.tokenize(nbspam.parse(SPAM)).body
     assert made.unlearn(path) == "forgotten"
     assert made.classify(email.message_from_string("Subject: für\n\nüber")).label  # no ASCII
+    raw = b"From: \xd0\xc2 <a@example.org>\n\nhello"  # the standard library reads it, and cannot write it
+    parsed = email.message_from_bytes(raw, policy=email.policy.default)
+    assert made.classify(parsed).log_odds == made.classify(raw).log_odds
 
 
 @pytest.mark.parametrize("message", ["message.eml", "cheap pills", None, 5])
@@ -214,13 +219,16 @@ def test_messages_without_a_class_are_an_error() -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_one_bad_path_is_an_entry_with_its_error(folder: Path, jobs: int) -> None:
     made = nbspam.train(folder, jobs=1)
-    messages = [SPAM, Path("missing.eml"), *[HAM] * SHARD_MESSAGES]
+    unwritable = email.message.Message()
+    unwritable.set_payload("\ud800")
+    messages = [SPAM, Path("missing.eml"), Path("a\0b"), unwritable, *[HAM] * SHARD_MESSAGES]
     entries = [*made.classify_many(messages, jobs=jobs)]
     assert len(entries) == len(messages)
-    assert [place for place, entry in enumerate(entries) if entry.error] == [1]
+    assert [place for place, entry in enumerate(entries) if entry.error] == [1, 2, 3]
     bad = entries[1]
     assert isinstance(bad, nbspam.Unread)
     assert (bad.label, bad.probability, bad.log_odds, bad.name) == ("", None, None, "missing.eml")
+    assert (bad.sender, [*bad.clues]) == ("", [])
     assert (bad.error.slug, type(bad.error).status) == ("no-input", 66)
     assert entries[-1].log_odds == made.classify(HAM).log_odds
 
@@ -281,6 +289,51 @@ def test_the_use_of_a_closed_filter_is_an_error_of_nbspam(folder: Path, tmp_path
         with pytest.raises(nbspam.NbspamError) as raised:
             use()
         assert raised.value.slug == "filter-closed"
+
+
+def test_the_use_of_a_filter_in_another_thread_is_an_error_and_changes_nothing(folder: Path) -> None:
+    made = nbspam.train(folder, jobs=1)
+    made.save(Path(folder, "..", "m"), replace=True)
+    with ThreadPoolExecutor(1) as thread:
+        uses = (made.classify, made.explain, partial(made.learn, label="ham"), made.unlearn)
+        for use in (*[partial(each, SPAM) for each in uses], made.refresh, made.close):
+            with pytest.raises(nbspam.NbspamError, match="another thread") as raised:
+                thread.submit(use).result()
+            assert raised.value.slug == "other-thread"
+        assert thread.submit(lambda: copy.copy(made).classify(SPAM).log_odds).result()
+    assert made.learn(SPAM, "spam") == "already learned"
+
+
+@pytest.mark.parametrize(
+    ("function", "keywords", "error"),
+    [
+        (nbspam.train, {"prior": 0.5}, TypeError),
+        (nbspam.train, {"views": 1}, TypeError),
+        (nbspam.train, {"threshold": "2"}, TypeError),
+        (nbspam.train, {"bins": "5"}, TypeError),
+        (nbspam.train, {"loss": 3}, TypeError),
+        (nbspam.train, {"jobs": "2"}, TypeError),
+        (nbspam.train, {"jobs": 0}, nbspam.NbspamError),
+        (nbspam.train, {"alpha": 10**400}, nbspam.NbspamError),
+        (nbspam.train, {"classes": {1: [HAM]}}, TypeError),
+        (nbspam.train, {"classes": [HAM, SPAM]}, TypeError),
+        (nbspam.evaluate, {"folds": 2.5}, TypeError),
+        (nbspam.evaluate, {"replay": True, "feedback": 5}, TypeError),
+        (nbspam.evaluate, {"by_time": True}, nbspam.NbspamError),
+        (nbspam.evaluate, {"feedback": "on-error"}, nbspam.NbspamError),
+    ],
+)
+def test_a_value_of_a_wrong_type_or_without_effect_is_a_clear_error(
+    function: Any, keywords: dict[str, Any], error: type[Exception], folder: Path
+) -> None:
+    with pytest.raises(error):
+        function(folder, **keywords)
+
+
+def test_a_loss_may_be_a_path_object(folder: Path, tmp_path: Path) -> None:
+    matrix = tmp_path / "matrix"
+    matrix.write_text("\tham\tspam\nham\t0\t1\nspam\t50\t0\n")
+    assert nbspam.train(folder, loss=matrix, jobs=1).loss.matrix == ((0, 1), (50, 0))
 
 
 def test_an_error_names_the_argument_and_no_flag(folder: Path) -> None:

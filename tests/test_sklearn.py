@@ -13,7 +13,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 
@@ -115,6 +115,27 @@ def test_classes_are_sorted_as_labels_whatever_the_order_of_messages() -> None:
     assert again.predict_proba(messages[:1])[0, 1] == odds
 
 
+@pytest.mark.parametrize("labels", [[0, 0, 0, 1, 1], [False] * 3 + [True] * 2, ["0"] * 3 + ["1"] * 2])
+def test_labels_that_are_no_text_come_back_as_they_are(labels: list[Any]) -> None:
+    fitted = MailClassifier().fit(MESSAGES, labels).partial_fit(MESSAGES[:1], labels[:1], classes=None)
+    assert fitted.predict(MESSAGES).tolist() == labels
+    assert fitted.predict([]).dtype == np.array(labels).dtype
+    assert fitted.predict_proba(MESSAGES).argmax(axis=1).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_scikit_learn_may_make_numbers_of_labels() -> None:
+    shares = cross_val_predict(MailClassifier(), MESSAGES * 2, LABELS * 2, cv=2, method="predict_proba")
+    assert shares.argmax(axis=1).tolist() == [0, 0, 0, 1, 1] * 2
+
+
+def test_parameters_are_numbers_of_numpy_too() -> None:
+    keywords = {"event_model": "categorical", "features": "numeric", "bins": np.int64(4), "jobs": np.int64(1)}
+    MailClassifier(**keywords, textbook=np.bool_(False)).fit(MESSAGES, LABELS)
+    normalised = MailClassifier(event_model="complement", normalise=np.bool_(True)).fit(MESSAGES, LABELS)
+    plain = MailClassifier(event_model="complement", normalise=np.bool_(False)).fit(MESSAGES, LABELS)
+    assert (normalised.predict_proba(HAM) != plain.predict_proba(HAM)).any()
+
+
 def test_parts_give_the_counts_of_the_whole(tmp_path: Path) -> None:
     whole, parts = MailClassifier().fit(MESSAGES, LABELS), MailClassifier()
     parts.partial_fit(MESSAGES[2:4], LABELS[2:4], classes=["ham", "spam"])
@@ -147,7 +168,8 @@ def test_any_thread_can_use_it() -> None:
         (MESSAGES, LABELS[:3], ValueError, r"\[5, 3\]"),
         ([], [], ValueError, r"two classes.*\[\]"),
         (HAM, LABELS[:3], ValueError, r"two classes.*\['ham'\]"),
-        (MESSAGES, [0, 0, 0, 1, 1], ValueError, "a label is a str.* 0"),
+        (MESSAGES, [*LABELS[:4], None], ValueError, "or an int.* None"),
+        (MESSAGES, [0.1, 0.2, 0.3, 0.4, 0.5], ValueError, "or an int.* 0.1"),
         (MESSAGES, [*LABELS[:4], "Spam"], ValueError, "small letters, not 'Spam'"),
         (MESSAGES, [*LABELS[:4], "unsure"], nbspam.NbspamError, "name of a decision"),
         (MESSAGES, [*LABELS[:4], ""], nbspam.NbspamError, "cannot name a class"),

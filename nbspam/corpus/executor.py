@@ -9,6 +9,7 @@ order of the shards, and only a few shards wait at a time, so a mailbox of any s
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import signal
 import threading
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from nbspam.errors import TryAgainError
+from nbspam.errors import TryAgainError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -47,6 +48,14 @@ def default_jobs() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def choose_jobs(jobs: int | None) -> int:
+    """The number of processes that a program asks for; None for all cores.  UsageError for no number >= 1."""
+    number = default_jobs() if jobs is None else operator.index(jobs)
+    if number < 1:
+        raise UsageError(f"{jobs}", "is not a number >= 1", "use None for all cores", "jobs", option="jobs")
+    return number
 
 
 def run_shards(

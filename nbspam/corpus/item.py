@@ -13,7 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -104,17 +104,31 @@ def take_bytes(message: Given) -> bytes:
         path = os.path.expanduser(message)
         try:
             return Item(path, "", path).read()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL
             raise NoInputError(path, describe_error(error), "check the path", "no-input") from None
     if hasattr(message, "as_bytes"):  # importing email.message takes 30 ms
-        try:
-            return message.as_bytes()
-        except UnicodeError:  # it was made of text that is not ASCII
-            return message.as_string().encode("utf-8", "surrogateescape")
+        return _write_message(message)
     raise TypeError(
         f"a message is bytes, a path object or an email.message.Message, not {type(message).__name__}; "
         "for a file use pathlib.Path(name), for text use text.encode()"
     )
+
+
+def _write_message(message: EmailMessage) -> bytes:
+    """The bytes of a message of the standard library, which cannot write back all that it reads."""
+    from email.policy import compat32
+
+    ways: tuple[Callable[[], bytes], ...] = (
+        message.as_bytes,
+        lambda: message.as_bytes(policy=compat32),  # header fields that its own policy cannot write
+        lambda: message.as_string().encode("utf-8", "surrogateescape"),  # made of text that is not ASCII
+    )
+    for write in ways:
+        try:
+            return write()
+        except Exception as error:  # of many kinds, for what is in the message
+            why = f"{type(error).__name__}: {error}"
+    raise NoInputError("message", f"it has no bytes ({why})", "give the bytes that it came from", "no-input")
 
 
 def is_url(path: str) -> bool:
@@ -122,9 +136,9 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def describe_error(error: OSError) -> str:
+def describe_error(error: OSError | ValueError) -> str:
     """Why a file could not be read, for people."""
-    return error.strerror or str(error) or "cannot be read"
+    return getattr(error, "strerror", "") or str(error) or "cannot be read"
 
 
 def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, bytes]]:

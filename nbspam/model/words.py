@@ -57,7 +57,7 @@ def parse_alpha(value: float | str) -> float:
     """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE."""
     try:
         alpha = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         alpha = inf
     low, high = ALPHA_RANGE
     if alpha == 0 or low <= alpha <= high:

@@ -19,6 +19,7 @@ from nbspam.errors import (
     NoInputError,
     NoModelError,
     TryAgainError,
+    UsageError,
 )
 
 TYPE_CHECKING = False
@@ -88,8 +89,13 @@ class OneState:
         self._connections = [one for one in both if one is not None and not one.in_transaction]
 
     def __enter__(self) -> None:
-        for connection in self._connections:
-            connection.execute("BEGIN")
+        try:
+            for connection in self._connections:
+                connection.execute("BEGIN")
+        except sqlite3.ProgrammingError:
+            where, why = self._connections[0].path, "another thread has opened this model"
+            remedy = "give each thread its own filter: copy.copy(filter)"
+            raise UsageError(where, why, remedy, "other-thread") from None
 
     def __exit__(self, *error: object) -> None:
         for connection in self._connections:

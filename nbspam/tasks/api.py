@@ -14,8 +14,10 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
+import numpy as np
+
 from nbspam.corpus.corpus import read_corpus
-from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.executor import choose_jobs
 from nbspam.corpus.item import Skipped, take_bytes
 from nbspam.corpus.labelled import NAME_CLASSES, open_labelled
 from nbspam.corpus.source import Source, read_heads
@@ -38,7 +40,6 @@ from nbspam.tokens.bag import Tokens
 if TYPE_CHECKING:
     from email.message import Message as EmailMessage
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from nbspam.corpus.item import Given
@@ -47,6 +48,17 @@ if TYPE_CHECKING:
     Mail = Path | bytes | EmailMessage
     Mails = Mail | Iterable[Mail]
 
+# The types of keywords that are not text.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "alpha": (float, int, str),
+    "threshold": (float, int),
+    "holdout": (float, int),
+    **dict.fromkeys(("bins", "folds", "seed"), (int,)),
+    **dict.fromkeys(("normalise", "textbook"), (bool,)),
+}
+# Keywords of an evaluation that belong to another, and what they are without it.
+_OWNED = {"by_time": ("holdout", False), "feedback": ("replay", "immediate")}
+
 
 def train(
     source: Mails = (),
@@ -54,7 +66,7 @@ def train(
     ham: Mails = (),
     spam: Mails = (),
     classes: Mapping[str, Mails] | None = None,
-    loss: str | None = None,
+    loss: Path | None = None,
     jobs: int | None = None,
     **scoring: Unpack[Scoring],
 ) -> Filter:
@@ -72,14 +84,14 @@ def train(
     plan = plan._replace(loss=read_loss(loss, mail.classes, scoring.get("textbook", False)))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
     path = os.path.join(folder.name, "model.nbspam")
-    done = train_model(mail.items(), mail.classes, path, plan, jobs or default_jobs())
+    done = train_model(mail.items(), mail.classes, path, plan, choose_jobs(jobs))
     _warn_of_unread([*mail.skipped, *done.skipped])
     spam_filter = open_filter(path)
     spam_filter.owner = folder
     return spam_filter
 
 
-def load(path: Path, *, loss: str | None = None, **scoring: Unpack[Scoring]) -> Filter:
+def load(path: Path, *, loss: Path | None = None, **scoring: Unpack[Scoring]) -> Filter:
     """Open the filter of a model file; `learn` changes that file.
 
     loss    : as for train, in place of the loss in the model
@@ -153,7 +165,7 @@ def evaluate(
     replay: bool = False,
     feedback: str = "immediate",
     seed: int = 0,
-    loss: str | None = None,
+    loss: Path | None = None,
     jobs: int | None = None,
     **scoring: Unpack[Scoring],
 ) -> Report:
@@ -165,10 +177,12 @@ def evaluate(
     replay  : in order of time, judge each message and then learn it, see feedback
     """
     plan = _make_plan(scoring)
+    _check_types(folds=folds, holdout=holdout, feedback=feedback, seed=seed)
+    _check_owned(holdout=holdout, by_time=by_time, replay=replay, feedback=feedback)
     mail = _open_mail(source, ham, spam, classes)
     costs = read_loss(loss, mail.classes, scoring.get("textbook", False))
     plan = plan._replace(loss=costs, seed=seed, grouped=grouped)
-    jobs = jobs or default_jobs()
+    jobs = choose_jobs(jobs)
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=plan.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
     if replay:
@@ -208,14 +222,35 @@ def _drop_unset(scoring: Scoring, names: Collection[str] = tuple(Scoring.__annot
     for name in scoring:
         if name not in names:
             raise TypeError(f"unexpected keyword argument {name!r}; the settings here are {', '.join(names)}")
-    asked = {name: value for name, value in scoring.items() if value not in (None, "") and value is not False}
+    values = _check_types(**scoring)
+    asked = {name: value for name, value in values.items() if value not in (None, "") and value is not False}
     return cast("Scoring", asked)
+
+
+def _check_types(**keywords: object) -> dict[str, object]:
+    """The keywords, with the numbers of numpy as those of Python.  TypeError for a value of a wrong type."""
+    for name, value in keywords.items():
+        plain = keywords[name] = value.item() if isinstance(value, np.generic) else value
+        types = _TYPES.get(name, (str,))
+        if plain is not None and not isinstance(plain, types):
+            raise TypeError(f"{name} is of type {' or '.join(one.__name__ for one in types)}, not {value!r}")
+    return keywords
+
+
+def _check_owned(**keywords: object) -> None:
+    """UsageError for a keyword without the one that it belongs to."""
+    for name, (owner, unset) in _OWNED.items():
+        if keywords[name] != unset and keywords[owner] in (None, False):
+            why = f"belongs to `{owner}`"
+            raise UsageError("", why, f"add `{owner}`, or leave it out", "no-effect", option=name)
 
 
 def _open_mail(source: Mails, ham: Mails, spam: Mails, classes: Mapping[str, Mails] | None) -> Source:
     sources = _list_mail(source)
     if any(isinstance(one, bytes) for one in sources):
         raise UsageError("source", "messages in memory have no class", NAME_CLASSES, "unlabelled")
+    if not isinstance(classes, Mapping | None) or not all(isinstance(name, str) for name in classes or ()):
+        raise TypeError("classes is a dict: from the name of a class to its mail")
     named = {name: _list_mail(mail) for name, mail in (classes or {}).items()}
     return open_labelled(
         cast("list[str]", sources), ham=_list_mail(ham), spam=_list_mail(spam), classes=named
