@@ -15,6 +15,7 @@ from nbspam.tokens import find_fields
 Find = Callable[[Sequence[str]], Mapping[str, tuple[str, int]]]
 
 MAX_VALUE_BYTES = 10_000  # of a field that is read; a longer one is read as if it were damaged
+MAX_DOMAIN_LENGTH = 253  # RFC 1035, 2.3.4, without the last dot
 _FROM, _RESULTS = "from", "authentication-results"
 # method -> the property that names what the method verified
 _VERIFIES = {"dmarc": "header.from", "dkim": "header.d", "spf": "smtp.mailfrom"}
@@ -64,9 +65,19 @@ def read_fields(data: bytes, names: tuple[str, ...]) -> list[tuple[str, str]]:
     for start, stop, name in find_fields(data)[1]:
         if name in names:
             value = data[start:stop].partition(b":")[2]
-            text = value.decode("utf-8", "replace") if len(value) <= MAX_VALUE_BYTES else ""
-            fields.append((name, read_plain(text)))
+            text = value.decode("utf-8", "replace")
+            plain = read_plain(text) if len(value) <= MAX_VALUE_BYTES else ""
+            fields.append((name, plain if plain or name != _FROM else _read_damaged(text)))
     return fields
+
+
+def _read_damaged(value: str) -> str:
+    """All that can be an address in a From that breaks the rules: it may be denied, and is never allowed.
+
+    The first in the list is no address, so none is the only one.
+    """
+    words = "".join(" " if character in '<>(),:;"' else character for character in value).split()
+    return ",".join(["?", *[word for word in words if "@" in word]])
 
 
 def read_plain(value: str) -> str:
@@ -118,6 +129,8 @@ def split_mailboxes(text: str) -> list[str]:
 
 def split_results(text: str) -> list[list[str]]:
     """The words of each part of Authentication-Results: the server's name and version, then each result."""
+    for mark in "=/":
+        text = mark.join(piece.strip() for piece in text.split(mark))
     return [part.split() for part in text.split(";")]
 
 
@@ -128,7 +141,8 @@ def proves(words: list[str], domain: str) -> bool:
     if result != "pass" or method not in _VERIFIES:
         return False
     pairs = [word.partition("=") for word in words[1:]]
-    verified = [value.rpartition("@")[2] for name, _, value in pairs if name.lower() == _VERIFIES[method]]
+    values = [value.strip("<>") for name, _, value in pairs if name.lower() == _VERIFIES[method]]
+    verified = [value.rpartition("@")[2] for value in values]
     if method == "dmarc" and not verified:
         return True  # it is about From, whether it names that or not
     return len(verified) == 1 and fold_domain(verified[0]) in list_domains(domain)
@@ -143,7 +157,7 @@ def list_domains(domain: str) -> list[str]:
 def fold_address(text: str) -> str:
     """An address in lower case, its domain as fold_domain gives it; "" for other text."""
     local, _, domain = text.rpartition("@")
-    domain = fold_domain(domain)
+    local, domain = local.rstrip(), fold_domain(domain.lstrip())
     is_sound = local and domain and local.isprintable() and not set(local) & set(' @<>"')
     return f"{local.lower()}@{domain}" if is_sound else ""
 
@@ -155,8 +169,11 @@ def fold_domain(text: str) -> str:
             text = text.encode("idna").decode("ascii")
         except UnicodeError:
             return ""
-    labels = text.lower().removesuffix(".").split(".")
-    is_sound = len(labels) > 1 and all(
-        0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels
+    text = text.lower().removesuffix(".")
+    labels = text.split(".")
+    is_sound = (
+        len(labels) > 1
+        and len(text) <= MAX_DOMAIN_LENGTH
+        and all(0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels)
     )
-    return ".".join(labels) if is_sound else ""
+    return text if is_sound else ""

@@ -26,9 +26,12 @@ def judge(*lines: str) -> str:
 def test_padding_of_a_megabyte_proves_nothing() -> None:
     assert judge(DMARC, ANN) == ALLOWED
     assert judge(DMARC + " x" * 1_000_000, ANN) == judge(DMARC, ANN + " " * 1_000_000) == ""
+    assert judge("From: " + "x" * 50_000 + " <x@bad.example>") == DENIED
 
 
 def test_names_are_folded() -> None:
     assert fold_address("Ann@B\u00fccher.Example.") == "ann@xn--bcher-kva.example"
     assert [fold_domain(text) for text in ("org", "a..org", "a b.org", "", "*.org", "a\0.org")] == [""] * 6
+    longest = ".".join(["a" * 63] * 3) + "." + "a" * 61
+    assert (fold_domain(longest), fold_domain(longest + "a")) == (longest, "")
     assert split_mailboxes("Friends: Ann <a@b.example>, c@d.example;") == ["a@b.example", "c@d.example"]

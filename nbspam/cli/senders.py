@@ -10,12 +10,13 @@ from nbspam.labels import ALLOWED, DENIED, HAM, SPAM, amount
 from nbspam.learning.learn import check_classes
 from nbspam.store.reader import open_model
 from nbspam.store.senders import change_servers, list_senders, name_senders, remove_senders
-from nbspam.tasks.senders import list_recipients, parse_who, read_names
+from nbspam.tasks.senders import list_recipients, parse_server, parse_who, read_names
 
 HOW_TO_VERIFY = (
     "name your own mail server: nbspam allow `server=NAME`; it is the first word of the topmost "
     "Authentication-Results field of a mail that you got.  If your mail has no such field: `unverified`"
 )
+NO_ADDRESS = "No address was found."
 
 
 @command("who", "senders.file", "sent", "server", "unverified", "remove", "model", "quiet")
@@ -39,7 +40,7 @@ def allow_command(options: Options) -> None:
     model or no such file; 75 try again later.
     """
     check_classes(options.model, HAM)
-    servers = [name.lower() for name in options.server]
+    servers = [parse_server(name) for name in options.server]
     if servers:
         change_servers(options.model, servers, is_own=not options.remove)
         say(f"{'No longer believed' if options.remove else 'Believed'}: {', '.join(servers)}.")
@@ -53,7 +54,9 @@ def allow_command(options: Options) -> None:
         raise UsageError("allow", why, HOW_TO_VERIFY, "allow-no-server")
     if names:
         _change(options, names, ALLOWED, is_verified=not options.unverified)
-    elif not (servers or options.sent or options.file):
+    elif options.sent or options.file:
+        say(NO_ADDRESS)
+    elif not servers:
         _show(options, ALLOWED)
         say(f"Believed: {', '.join(map(plain, known)) or 'no server'}.")
 
@@ -76,7 +79,9 @@ def deny_command(options: Options) -> None:
     check_classes(options.model, SPAM)
     if names := _collect_names(options):
         _change(options, names, DENIED, is_verified=False)
-    elif not options.file:
+    elif options.file:
+        say(NO_ADDRESS)
+    else:
         _show(options, DENIED)
 
 

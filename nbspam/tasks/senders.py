@@ -19,30 +19,40 @@ LEFT_OUT = {
         r"-(?:request|(?:un)?subscribe|owner|list|users|devel|dev|announce|discuss)@|@(?:lists?|groups?|googlegroups)\."
     ),
 }
-_MAIL_OF_CARD = re.compile(r"(?im)^(?:[\w-]+\.)?EMAIL(?:;[^:\n]*)?:(?:mailto:)?(\S+)")
+_MAIL_OF_CARD = re.compile(r'(?im)^(?:[\w-]+\.)?EMAIL(?:;(?:"[^"\n]*"|[^":\n])*)?:(?:mailto:)?(.*)')
 
 
 def parse_who(text: str) -> str:
     """An address or a domain of at least two labels, folded; UsageError for other text."""
     name = fold_address(text) or fold_domain(text.removeprefix("@"))
-    if not name:
+    if not name or "*" in name:
         why = "is no address and no domain of two labels; there are no patterns"
         raise UsageError(text[:80], why, EXAMPLE, "who")
     return name
+
+
+def parse_server(text: str) -> str:
+    """A name of a mail server (authserv-id) in lower case; UsageError for other text."""
+    if not text or set(text) & set(' ;="'):
+        why = "is no name that a server gives itself in Authentication-Results"
+        raise UsageError(text[:80], why, "for example: mx.example.org", "server")
+    return text.lower()
 
 
 def read_names(path: str) -> list[str]:
     """The names in a list, one a line (# begins a comment), or in vCards; BadDataError for a wrong line."""
     try:
         with open_message(path) as file:
-            text = file.read(MAX_FILE_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+            text = file.read(MAX_FILE_BYTES).decode("utf-8-sig", "replace")
     except OSError as error:
         raise NoInputError(path, error.strerror or "cannot be read", "check the path", "no-input") from None
+    lines = text.splitlines()
     if "BEGIN:VCARD" in text.upper():
-        unfolded = text.replace("\n ", "").replace("\n\t", "")
-        return [*filter(None, map(fold_address, _MAIL_OF_CARD.findall(unfolded)))]
+        unfolded = re.sub(r"\n[ \t]", "", "\n".join(lines))
+        mailboxes = [box for value in _MAIL_OF_CARD.findall(unfolded) for box in split_mailboxes(value)]
+        return [*filter(None, map(fold_address, mailboxes))]
     names = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if word := line.partition("#")[0].strip():
             try:
                 names.append(parse_who(word))

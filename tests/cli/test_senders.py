@@ -117,21 +117,32 @@ def test_names_come_from_lists_cards_and_sent_mail(listed: Path, tmp_path: Path)
     (tmp_path / "list").write_text("# friends\nbea@one.example  # sister\n\n@two.example\n")
     (tmp_path / "cards").write_text(
         "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Cy\r\nitem1.EMAIL;TYPE=home:Cy@Three.example\r\nEND:VCARD\r\n"
+        'BEGIN:VCARD\rVERSION:4.0\rEMAIL;TYPE="a:b":Cy <two@three.example>\rEND:VCARD\r'
     )
     letter = b"From: me@home.example\nTo: Dee <dee@four.example>, me@home.example\n\nhello\n"
     notice = b"From: me@home.example\nTo: no-reply@shop.example\nCc: talk@lists.five.example\n\nhello\n"
     folder = write_folders(tmp_path / "box", {"sent": [letter, notice]}) / "sent"
     run("allow", "-m", listed, "--file", tmp_path / "list")
     run("allow", "-m", listed, "--file", tmp_path / "cards")
+    (tmp_path / "none").write_text("# nobody\n")
+    for command in ("allow", "deny"):
+        assert "No address was found." in stderr(command, "-m", listed, "--file", tmp_path / "none")
     said = stderr("allow", "-m", listed, "--sent", folder)
     assert "1 own addresses" in said and "1 mailing lists" in said and "1 addresses that nobody reads" in said
-    new = {"bea@one.example", "two.example", "cy@three.example", "dee@four.example"}
+    new = {"bea@one.example", "two.example", "cy@three.example", "two@three.example", "dee@four.example"}
     assert {*names(listed, "allow")} == {"ann@example.org", "shop.example", *new}
 
 
-@pytest.mark.parametrize("who", ["*.example", "org", "ann@", "a b.example", "ann@example.org,eve@x.example"])
+@pytest.mark.parametrize("who", ["*.example", "org", "ann@", "*@a.example", "ann@example.org,eve@x.example"])
 def test_patterns_and_other_words_are_refused(listed: Path, who: str) -> None:
     run("deny", "-m", listed, who, status=64)
+
+
+@pytest.mark.parametrize("name", ["", "mx.one mx.two", "mx.one;", "spf=pass"])
+def test_what_is_no_name_of_a_server_is_refused(listed: Path, name: str) -> None:
+    before = run("model", "dump", "-m", listed)
+    assert "Authentication-Results" in error("allow", "-m", listed, "--server", name, status=64)
+    assert run("model", "dump", "-m", listed) == before
 
 
 def test_eval_says_that_the_list_is_not_asked(listed: Path, tmp_path: Path) -> None:
