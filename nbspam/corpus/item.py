@@ -40,9 +40,11 @@ PACKED_STARTS = {
     b"\x04\x22\x4d\x18": "lz4",
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"\x1f\x9d": "compress",
+    b"Dovecot-LZ4\r*\x9b\xc5": "lz4",
 }
-_DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
-_ALL_PACKED_STARTS = (*PACKED_STARTS, _DOVECOT_LZ4)
+_ALL_PACKED_STARTS = (*PACKED_STARTS,)
 SMALL_BYTES = 1 << 16
 EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
 _OPEN_FLAGS = os.O_NONBLOCK | os.O_NOCTTY
@@ -156,8 +158,6 @@ def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
     if not head.startswith(_ALL_PACKED_STARTS):  # nearly all files
         return ""
-    if head.startswith(_DOVECOT_LZ4):
-        return "lz4"
     return next((kind for magic, kind in PACKED_STARTS.items() if head.startswith(magic)), "")
 
 

@@ -8,15 +8,16 @@ first message is read.
 
 import errno
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from nbspam.corpus import walk
-from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
+from nbspam.corpus.folder_names import GUID, JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.item import class_folders, detect_packing, is_url, read_index, unreadable
-from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
+from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS, GUIDS
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -274,6 +275,7 @@ def _open_tree(top: str, rules: Rules, notes: walk.Notes) -> list[walk.SourcePar
             parts.append(part)
         elif count := sum(1 for _ in part.items(notes)):
             if why == UNCLEAR:
+                _check_store(folder.path, [GUIDS] if re.search(f"{GUID}$", folder.path) else [])
                 why = "the name looks like junk, but nbspam does not know whether it is"
                 line = f"{folder.name} spam (or ham; - leaves it out)"
                 remedy = f"say what it is by a line in `rules=FILE`: {line}"

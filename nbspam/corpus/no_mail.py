@@ -8,7 +8,7 @@ import re
 from typing import BinaryIO
 
 from nbspam.corpus import CRYPTED, MSG
-from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, find_kind
+from nbspam.corpus.folder_names import DRAFTS, JUNK, OTHER, OUTBOX, SENT, TRASH, find_kind
 from nbspam.corpus.item import detect_packing, find_emlx
 from nbspam.limits import Allowance
 from nbspam.mail.encoded_words import decode_words
@@ -22,6 +22,7 @@ DELETED = "deleted"
 DRAFT = "draft"
 ENCRYPTED = "encrypted by Dovecot"
 DBOX = "no mail that can be read: dbox of Dovecot"
+GUIDS = "no names of folders: they are in the index of Dovecot (LAYOUT=index)"
 CYRUS = "no mail that can be read: spool of Cyrus"
 PROTON = "metadata of Proton, which says what is spam"
 _PST, _MSG, _OLM = (f"no mail that can be read: {name} of Outlook" for name in (".pst", ".msg", ".olm"))
@@ -29,7 +30,7 @@ _PST, _MSG, _OLM = (f"no mail that can be read: {name} of Outlook" for name in (
 EXPORTS = {
     ENCRYPTED: "doveadm -o plugin/mail_crypt_save_version=0 -o plugin/zlib_save="
     " backup -u USER maildir:/tmp/out:LAYOUT=fs",
-    DBOX: "doveadm backup -u USER maildir:/tmp/out:LAYOUT=fs",
+    **dict.fromkeys((DBOX, GUIDS), "doveadm backup -u USER maildir:/tmp/out:LAYOUT=fs"),
     CYRUS: "fetch the mail by IMAP, for example with mbsync",
     PROTON: "make an index of it: docs/mail-programs.md, Proton Mail, has the lines for it",
     _PST: "mkdir out && readpst -r -t e -o out FILE.pst && nbspam train out",
@@ -50,10 +51,7 @@ _FIELDS = re.compile(
 )
 _PLIST_FLAGS = re.compile(rb"<key>flags</key>\s*<integer>(\d+)")
 # A message that has several of these labels is in the first.
-_ROLES = (TRASH, JUNK, DRAFTS, OUTBOX, SENT)
-
-
-_TAR = "packed with tar, which nbspam does not read"
+_ROLES = (TRASH, JUNK, DRAFTS, OUTBOX, SENT, OTHER)
 
 
 def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
@@ -70,7 +68,7 @@ def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
     if packing := detect_packing(head):
         return f"packed with {packing}, which nbspam does not read"
     if head.startswith(b"ustar", 257):
-        return _TAR
+        return "packed with tar, which nbspam does not read"
     if find_emlx(head) or has_known_field(head[:_DECIDING_BYTES]):
         return ""
     if head.startswith(_OTHER_STARTS) or b"\0" in head[:_DECIDING_BYTES]:

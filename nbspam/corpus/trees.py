@@ -14,25 +14,12 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from nbspam.corpus import marks, walk
-from nbspam.corpus.folder_names import (
-    COPIES,
-    DRAFTS,
-    JUNK,
-    OUTBOX,
-    SENT,
-    TRASH,
-    decode_name,
-    find_kind,
-    is_inbox,
-    recognise,
-)
+from nbspam.corpus import folder_names, marks, walk
+from nbspam.corpus.folder_names import COPIES, JUNK, ROLES, TRASH, decode_name, find_kind, is_inbox, recognise
 from nbspam.corpus.item import describe_error, read_lines
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
-INBOX = "INBOX"
-_TELLING = (TRASH, SENT, DRAFTS, OUTBOX)  # no class has such a name
 _ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.IGNORECASE)
 # Of folders that only mail programs make, and files in them: Gnus, Evolution, Sylpheed, Claws Mail.
 _MARKS = (".sbd", ".mbox", ".imapmbox", ".directory", ".nnmaildir")
@@ -74,7 +61,7 @@ def _is_tree(top: str, path: str, depth: int, visited: walk.Visited) -> bool:
         return False
     folders, files = walk.list_folder(path, walk.Notes(), top)
     names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
-    if any(is_inbox(name) or find_kind(name) in _TELLING for name in names):
+    if any(is_inbox(name) or find_kind(name) in ROLES for name in names):
         return True
     if any(_is_mark(path, name) for name in folders):
         return True
@@ -104,7 +91,7 @@ def _is_tree(top: str, path: str, depth: int, visited: walk.Visited) -> bool:
 def _is_mark(path: str, name: str) -> bool:
     """True if the folder `name` in `path` is one as only mail programs make."""
     is_hidden = name.startswith(".") and os.path.isdir(os.path.join(path, name, "cur"))
-    return is_hidden or name.lower().endswith(_MARKS)
+    return is_hidden or name.lower().endswith(_MARKS) or bool(re.fullmatch(folder_names.GUID, name))
 
 
 def clean_name(name: str) -> str:
@@ -135,7 +122,7 @@ def _walk(
             around, own_name = _keep_trash(around), ""  # the name of an account
         around = _join(around, own_name)
         walk.note_files(files, notes)
-        yield MailFolder(name or INBOX, path, recognise(around))
+        yield MailFolder(name or "INBOX", path, recognise(around))
     elif is_store and name:
         around = _join(around, own_name)
         yield MailFolder(name, path, recognise(around))
@@ -163,7 +150,7 @@ def _holds_maildirs(path: str) -> bool:
     if not os.access(path, os.R_OK | os.X_OK):
         return True
     inner = [path, *(os.path.join(path, name) for name in walk.list_folder(path, walk.Notes(), path)[0])]
-    return any(os.path.isdir(os.path.join(folder, "cur")) for folder in inner)
+    return any(os.path.isdir(f"{folder}/{part}") for folder in inner for part in ("cur", "new"))
 
 
 def _list_mailboxes(

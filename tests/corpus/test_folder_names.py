@@ -1,6 +1,7 @@
 """Every name of tables/folders.txt is recognised in each spelling that programs and people give it."""
 
 import base64
+import os
 import re
 import unicodedata
 from collections.abc import Callable
@@ -71,6 +72,42 @@ def test_every_name_has_its_kind_in_every_spelling(spelling: Callable[[str], str
 def test_every_inbox_is_one_in_every_spelling() -> None:
     for spell in SPELLINGS.values():
         assert [name for name in names("inbox") if not is_inbox(spell(name))] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "01 {}",
+        "99-{}",
+        "1. {}",
+        "\u2460{}",
+        "\U0001f5d1\ufe0f {}",
+        "{}\U0001f6ab",
+        "_{}_",
+        "INBOX_{}",
+        "{} (3)",
+    ],
+)
+def test_numbers_and_pictures_around_a_name_say_nothing(name: str) -> None:
+    assert [find_kind(name.format(kind)) for kind in KINDS] == [*KINDS]
+    assert [recognise(name.format(word)) for word in ("Work", "No spam", "Spam?")] == ["", UNCLEAR, UNCLEAR]
+
+
+@pytest.mark.parametrize(
+    ("name", "charset", "kind"),
+    [
+        ("Courrier ind\u00e9sirable", "latin-1", "junk"),
+        ("Entw\u00fcrfe", "cp850", "drafts"),
+        ("\u0421\u043f\u0430\u043c", "cp1251", "junk"),
+        ("\u041a\u043e\u0440\u0437\u0438\u043d\u0430", "koi8-r", "trash"),
+        ("\u5783\u573e\u90ae\u4ef6", "gbk", "junk"),
+        ("\u8ff7\u60d1\u30e1\u30fc\u30eb", "cp932", "junk"),
+        ("Stra\u00dfe", "latin-1", ""),
+    ],
+)
+def test_name_in_an_old_charset_is_read(name: str, charset: str, kind: str) -> None:
+    read = clean_name("." + os.fsdecode(name.encode(charset)))
+    assert (read, recognise(read)) == (name, kind)
 
 
 def test_no_name_has_two_kinds() -> None:

@@ -26,6 +26,7 @@ REASONS = {
     "trash": "^trash$",
     "deleted": "deleted|trashed|expunged",
     "drafts": "draft",
+    "chats": "chats",
     "copy": "copy|copies|all mail",
     "encrypted": "encrypted",
     "zstd": "zstd",
@@ -96,6 +97,21 @@ def test_folders_of_messages_in_accounts_have_their_roles(inbox: str, tmp_path: 
         write_folders(tmp_path / account, {inbox: [mail("the minutes")], "Spam": [mail("cheap pills")]})
     found, _ = read_tree(tmp_path)
     assert Counter(one.right for one in found) == {"ham": 2, "spam": 2}
+
+
+def test_folder_of_a_maildir_has_its_mail_if_empty_folders_are_lost(tmp_path: Path) -> None:
+    for place, word in (("cur/1:2,S", "lunch"), (".Junk/new/2", "casino"), (".Work/cur/3:2,S", "minutes")):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_bytes(mail(word))
+    found, _ = read_tree(tmp_path)
+    assert Counter(one.right for one in found) == {"ham": 2, "spam": 1}
+
+
+def test_folder_in_a_part_of_a_maildir_is_told(tmp_path: Path) -> None:
+    for place in ("cur/1:2,S", ".Junk/cur/2:2,S", "cur/sub/3:2,S"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_bytes(mail(place))
+    assert read_tree(tmp_path)[1] == {"folder inside a Maildir": 1}
 
 
 def test_mbox_with_a_first_blank_line_is_read_in_a_tree(tmp_path: Path) -> None:
