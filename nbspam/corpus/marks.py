@@ -67,13 +67,14 @@ def read_bits(flags: int, words: dict[int, str]) -> set[str]:
 class Keywords:
     """The words at the messages of a Maildir, as Dovecot, Courier and Evolution keep them.
 
-    unread : the files of words that cannot be read
+    unread : the files of words that cannot be read, or do not hold a word that a message has
     """
 
     def __init__(self, maildir: str) -> None:
         """maildir : may have none"""
         self.unread: list[str] = []
-        lines = (line.split(None, 1) for line in self._read_lines(f"{maildir}/{DOVECOT_LIST}"))
+        self._list = f"{maildir}/{DOVECOT_LIST}"
+        lines = (line.split(None, 1) for line in self._read_lines(self._list))
         pairs = (pair for pair in lines if len(pair) == 2 and pair[0] in _LETTERS)
         self._letters = {_LETTERS[number]: word.strip().lower() for number, word in pairs}
         self._files = self._read_courier(f"{maildir}/{COURIER_LISTS}")
@@ -81,7 +82,10 @@ class Keywords:
 
     def find(self, name: str) -> set[str]:
         """The words at the message in a file of this name, in small letters."""
-        words = {self._letters[flag] for flag in read_flags(name) if flag in self._letters}
+        flags = read_flags(name)
+        if not self.unread and any(flag.islower() and flag not in self._letters for flag in flags):
+            self.unread.append(self._list)
+        words = {self._letters[flag] for flag in flags if flag in self._letters}
         return words | self._files.get(strip_flags(name), set())
 
     def _read_courier(self, folder: str) -> dict[str, set[str]]:

@@ -54,14 +54,12 @@ BACKUP = "backup copy of an editor"
 
 MBOX, GMAIL = "mbox", "mbox with labels of Gmail"
 MAILDIR_PARTS = ("cur", "new", "tmp")
-_INDEX_FOLDER = ".mozmsgs"  # of copies that Thunderbird makes for the search of the desktop
 # Of Thunderbird, Claws Mail, and Evolution for accounts.
 _UNREAD_INDEXES = (".msf", ".claws_mark", marks.EVOLUTION_INDEX)
 _CYRUS_FILES = ("cyrus.header", "cyrus.index")
 # Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
 _APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Messages)?")
 _CACHE_FOLDER = re.compile("[0-9a-f]{2}")  # evolution-data-server src/camel/camel-data-cache.c
-_ATTACHMENTS = "Attachments"  # next to Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
 _KEPT_BYTES = 1 << 14  # of a message that waits to be read: of larger ones many would fill the memory
@@ -314,7 +312,7 @@ class SourcePart(NamedTuple):
         label = self.labels[0] if self.labels else ""
         for number, data in enumerate(self.messages, 1):
             yield MailFile(label, f"message {number:,} of {label}", may_be_mbox=False, data=data)
-        keywords = read_keywords(self.path, notes, self.tree or self.path) if self.by_marks else None
+        keywords = marks.Keywords(self.path) if self.by_marks else None
         entries = read_index(self.path) if self.is_index else [(label, self.path)] if self.path else []
         for label, path in entries:
             for file, may_be_mbox in self._find(path, notes):
@@ -330,6 +328,8 @@ class SourcePart(NamedTuple):
                     notes.left_out[reason] += 1
                 else:
                     yield mail_file._replace(label=own_label)
+        if keywords:
+            note_unread(keywords, notes, self.tree or self.path)
 
     def _is_named_twice(self, file: str, notes: Notes) -> bool:
         """True for a file in a path of `without`, and for one that an index file has named before."""
@@ -378,7 +378,7 @@ class SourcePart(NamedTuple):
         """True for a folder of folders, in `top`, that is walked."""
         if not self.deep:
             return is_apple_store(top, name)
-        return not name.startswith(".") and not (name == _ATTACHMENTS and "Messages" in folders)
+        return not name.startswith(".") and not (name == "Attachments" and "Messages" in folders)
 
     def _walk_maildir(self, top: str, folders: list[str], notes: Notes) -> Iterator[str]:
         """The messages of `cur`, then those of `new`.
@@ -470,7 +470,7 @@ def list_folder(path: str, notes: Notes, tree: str) -> tuple[list[str], list[str
                         notes.left_out[OUT_OF_TREE] += 1
                     elif entry.is_file():
                         files.append(entry.name)
-                    elif entry.name.endswith(_INDEX_FOLDER):
+                    elif entry.name.endswith(".mozmsgs"):  # Thunderbird's copies, for a search
                         notes.left_out[no_mail.NO_MAIL] += 1
                     elif entry.is_dir():
                         folders.append(entry.name)
@@ -502,9 +502,12 @@ def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]
     The cache of Evolution has them in folders there: `0a/123`.
     """
     folders, files = list_folder(os.path.join(top, part), notes, tree)
-    for folder in filter(_CACHE_FOLDER.fullmatch, folders):
-        cached = list_folder(os.path.join(top, part, folder), notes, tree)[1]
-        files += [f"{folder}/{name}" for name in cached]
+    for folder in folders:
+        if _CACHE_FOLDER.fullmatch(folder):
+            cached = list_folder(os.path.join(top, part, folder), notes, tree)[1]
+            files += [f"{folder}/{name}" for name in cached]
+        else:
+            notes.left_out[NESTED] += 1
     names: list[str] = []
     for name in files:
         if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
@@ -547,12 +550,10 @@ def note_files(names: list[str], notes: Notes) -> None:
         notes.left_out[no_mail.NO_MAIL] += n_others
 
 
-def read_keywords(path: str, notes: Notes, tree: str) -> marks.Keywords:
-    """The words at the messages of a Maildir; files of words in `tree` that cannot be read are noted."""
-    keywords = marks.Keywords(path)
+def note_unread(keywords: marks.Keywords, notes: Notes, tree: str) -> None:
+    """Note the files of words in `tree` that did not say what the messages of a Maildir are marked as."""
     for place in keywords.unread:
         notes.left_out[f"{marks.MARKS_UNREAD}: {os.path.relpath(place, tree)}"] = 1
-    return keywords
 
 
 def _is_number(name: str) -> bool:

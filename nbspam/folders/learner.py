@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
@@ -110,11 +110,7 @@ class FolderMemory:
                 self._saved = file.read()
             stored = json.loads(self._saved)
             self.filed: dict[str, str] = dict(stored["filed"])
-            names = [field.name for field in fields(KnownFolder)]
-            self.folders = {
-                folder: KnownFolder(*[known[name] for name in names])
-                for folder, known in stored["folders"].items()
-            }
+            self.folders = {name: KnownFolder(**known) for name, known in stored["folders"].items()}
             self._begin_anew(stored.get("model"))
         except BlockingIOError:
             why = "another nbspam is at work on this mail"

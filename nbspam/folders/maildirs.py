@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 
 from nbspam.corpus.folder_names import recognise
-from nbspam.corpus.item import Skipped, open_message, read_flags, strip_flags
+from nbspam.corpus.item import Skipped, open_message, read_flags, strip_flags, unreadable
+from nbspam.corpus.marks import Keywords
 from nbspam.corpus.no_mail import explain_no_mail
 from nbspam.corpus.trees import clean_name, walk_tree
-from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, read_keywords
+from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, note_unread
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
 
@@ -34,6 +35,8 @@ class Maildirs:
             tree = walk_tree(top, self._notes)
             maildirs = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
             if not maildirs:
+                if closed := [place for place in self.skipped if place[0].startswith(top)]:
+                    raise unreadable(*closed[0])
                 why = "no Maildir in it"
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
                 raise NoInputError(top, why, remedy, "source-empty")
@@ -50,7 +53,7 @@ class Maildirs:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
         parts, _ = list_folder(name, Notes(), self._trees[name])
-        keywords = read_keywords(name, self._notes, self._trees[name])
+        keywords = Keywords(name)
         for part in [part for part in ("new", "cur") if part in parts]:
             for file in list_maildir_part(name, part, self._notes, self._trees[name]):
                 path = os.path.join(name, part, file)
@@ -67,6 +70,7 @@ class Maildirs:
                 uid = strip_flags(file)
                 self._paths[uid] = path
                 mails.append(MailState(uid, frozenset(flags), status.st_mtime, status.st_size))
+        note_unread(keywords, self._notes, self._trees[name])
         return 0, mails
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:

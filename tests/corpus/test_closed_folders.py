@@ -65,6 +65,18 @@ def test_closed_folder_of_the_only_spam_is_named(open_folder: Path) -> None:
     (open_folder / "mail/.Junk").chmod(0o755)
 
 
+def test_sync_names_a_closed_tree(open_folder: Path) -> None:
+    lay(open_folder / "mail")
+    source = write_folders(open_folder / "source", {"ham": [mail("the letter")], "spam": [mail("a prize")]})
+    run("train", "-q", "-j1", source, "-m", open_folder / "m.nbspam")
+    (open_folder / "m.nbspam").chmod(0o644)
+    (open_folder / "mail").chmod(0o311)
+    commands = {"sync": ["sync", "-q", "mail", "-m", "m.nbspam"]}
+    [(status, said)] = as_nobody(f"COMMANDS = {commands!r}\n{RUN}", open_folder).values()
+    assert status == 66 and "mail: Permission denied" in said
+    (open_folder / "mail").chmod(0o755)
+
+
 @pytest.mark.parametrize("kind", ["mbox", "maildir", "files"])
 def test_tree_that_is_too_deep_is_named(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = tmp_path / "mail"

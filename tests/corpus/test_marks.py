@@ -233,6 +233,15 @@ def test_words_that_cannot_be_read_are_told(name: str, model: Path, tmp_path: Pa
         assert re.search(rf"(?i)marks of junk that are not read: {name}\b", said)
 
 
+def test_letters_without_a_table_of_words_are_told(model: Path, tmp_path: Path) -> None:
+    lay_dovecot(tmp_path / "mail")
+    for place in ("", ".Junk"):
+        (tmp_path / "mail" / place / "dovecot-keywords").unlink()
+    for command in ("train", "-j1", "--replace"), ("sync",):
+        said = program(*command, tmp_path / "mail", "-m", model).stderr.decode()
+        assert re.search(r"(?i)marks of junk that are not read: \.Junk/dovecot-keywords", said)
+
+
 def test_damaged_tables_of_keywords_say_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert Keywords(str(tmp_path / "fifo")).find("1:2,Sabz") == set()
