@@ -7,7 +7,7 @@ vectorize.
 
 CRYPTED = b"CRYPTED\3\7"  # how a message that Dovecot encrypts begins
 MSG = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how a .msg of Outlook begins.  Source: MS-CFB 2.2
-_WRAPPED = b"x-spam-type=original"  # what a report of SpamAssassin holds
+_WRAPPED = b"x-spam-type"  # what a report of SpamAssassin holds
 
 
 def unwrap(data: bytes) -> bytes:

@@ -51,8 +51,12 @@ def cut_report(data: bytes) -> tuple[bytes, bytes]:
     if report.get_content_type() != "multipart/mixed" or not isinstance(parts, list) or len(parts) != 2:
         return data, b""
     text, original = parts
-    is_original = original.get_param("x-spam-type") == "original" and original.get_content_type() in _ORIGINAL
-    if not is_original or text.get_content_type() != "text/plain":
+    is_marked = str(original.get_param("x-spam-type")).lower() == "original"
+    if (
+        not is_marked
+        or original.get_content_type() not in _ORIGINAL
+        or text.get_content_type() != "text/plain"
+    ):
         return data, b""
     inside = original.get_payload(decode=True)
     if not isinstance(inside, bytes) or not inside.strip():

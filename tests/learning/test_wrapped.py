@@ -54,7 +54,12 @@ TWICE = wrap(SPAM).replace(b"4F2A", b"5E77")
 
 @pytest.mark.parametrize("message", [SPAM, SPAM.replace(b"\n", b"\r\n"), TWICE, b"\xff\xfe no header"])
 @pytest.mark.parametrize(
-    "fields", [ORIGINAL, b"Content-Type: text/plain; x-spam-type=original\nContent-Disposition: inline\n"]
+    "fields",
+    [
+        ORIGINAL,
+        ORIGINAL.replace(b"x-spam-type=original", b'x-spam-type="Original"'),
+        b"Content-Type: text/plain; x-spam-type=original\nContent-Disposition: inline\n",
+    ],
 )
 def test_the_message_inside_a_report_comes_out_as_it_was(message: bytes, fields: bytes) -> None:
     end = b"\r\n" if b"\r\n" in message else b"\n"
