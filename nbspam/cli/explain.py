@@ -143,9 +143,7 @@ def _show(
     out.print(tables.fit_table(_sum_table(explanation, name, out.width // 4), out), "", sep="\n")
     if explanation.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
-        shown = clue_table(explanation, judge.classes, since)
-        rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
-        out.print(tables.fit_table(shown, out, rare))
+        out.print(fit_clues(clue_table(explanation, judge.classes, since), out))
     if left_out := len(clues) - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     out.print(_format_flip(explanation))
@@ -199,6 +197,12 @@ def nats_text(value: float | None) -> Text:
         return Text("undefined")
     text = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
     return Text(text, tables.SPAM_COLOUR if value > 0 else tables.HAM_COLOUR if value else "")
+
+
+def fit_clues(shown: Table, out: Console) -> Table:
+    """A clue_table that fits: at least the nats and the clue."""
+    rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
+    return tables.fit_table(shown, out, rare)
 
 
 def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> Table:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from nbspam.cli import Group, Options, command, error_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import open_input
-from nbspam.cli.explain import clue_content, clue_table, find_since
+from nbspam.cli.explain import clue_content, clue_table, find_since, fit_clues
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError
@@ -93,8 +93,8 @@ def words_command(options: Options) -> None:
         for clue, time_ms in zip(explanation.clues, since, strict=True):
             write_json(clue_content(clue, classes, time_ms))
     elif explanation.clues:
-        out, shown = console(), clue_table(explanation, classes, since)
-        out.print(fit_table(shown, out, ("since", "where")))
+        out = console()
+        out.print(fit_clues(clue_table(explanation, classes, since), out))
     for word in [word for word, tokens in found.items() if not tokens]:
         say(f"{plain(word)}: in no message that the model has learned.")
 

@@ -36,8 +36,10 @@ def describe_verdict(explanation: Explanation) -> str:
     if verdict.sender:
         verb = "allow" if verdict.sender == ALLOWED else "deny"
         why = f"{verdict.label}, because you {verb} {plain(verdict.sender_name)}"
-        share = verdict.probability
-        return why if share is None else f"{why}; the words say spam, {percent(share)}"
+        if verdict.shares is None:
+            return why
+        share = max(verdict.shares)
+        return f"{why}; the words say {verdict.classes[verdict.shares.index(share)]}, {percent(share)}"
     if verdict.shares is None:
         return verdict.label
     name = verdict.classes[verdict.number]

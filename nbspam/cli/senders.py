@@ -115,4 +115,4 @@ def _show(options: Options, decision: str) -> None:
         rows = [row for row in list_senders(model) if row[1] == decision]
     proof = {ALLOWED: ("unverified", "verified"), DENIED: ("", "")}[decision]
     shown = [(day(since), proof[verified], who) for who, _, verified, since in rows]
-    print_rows(("since", "proof", "who"), shown)
+    print_rows(("since", "proof", "who"), shown, ("since", "proof"))

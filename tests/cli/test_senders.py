@@ -1,11 +1,15 @@
 """`nbspam allow` and `nbspam deny`: what they keep, and what verdicts and lessons make of it."""
 
 import json
+import os
+import pty
+import subprocess
+import termios
 from pathlib import Path
 
 import pytest
 
-from tests.tiny_mail import error, mail, program, run, write_folders
+from tests.tiny_mail import PROGRAM, error, mail, program, run, write_folders
 
 SERVER = "mx.home.example"
 PILLS = mail("cheap pills offer1 buy now").replace(b"writer@example.org", b"Ann <ann@example.org>")
@@ -64,6 +68,12 @@ def test_the_list_decides_and_the_probability_stays(listed: Path, tmp_path: Path
         (tmp_path / f"{number}.eml").write_bytes(SPAM if number % 2 else PILLS)
     verdicts = run("classify", "-m", listed, *[tmp_path / f"{number}.eml" for number in range(40)])
     assert [line.split("\t")[0] for line in verdicts.splitlines()] == ["spam", "ham"] * 20
+
+
+def test_explain_says_what_the_words_say(listed: Path) -> None:
+    run("deny", "-m", listed, "writer@example.org")
+    said = run("explain", "-m", listed, stdin=mail("the meeting report minutes"))
+    assert said.startswith("spam, because you deny writer@example.org; the words say ham, ")
 
 
 def test_learning_spam_of_an_allowed_sender_says_so(listed: Path) -> None:
@@ -136,6 +146,21 @@ def test_names_come_from_lists_cards_and_sent_mail(listed: Path, tmp_path: Path)
 @pytest.mark.parametrize("who", ["*.example", "org", "ann@", "*@a.example", "ann@example.org,eve@x.example"])
 def test_patterns_and_other_words_are_refused(listed: Path, who: str) -> None:
     run("deny", "-m", listed, who, status=64)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [(["allow"], "shop.example.of.ann@example.org"), (["model", "words", "cheap"], "cheap")],
+)
+def test_a_narrow_terminal_shows_the_names(listed: Path, arguments: list[str], name: str) -> None:
+    run("allow", "-m", listed, "shop.example.of.ann@example.org")
+    screen, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 40))
+    subprocess.run([*PROGRAM, *arguments, "-m", listed], stdout=terminal, check=True)
+    os.close(terminal)
+    with open(screen, "rb") as file:
+        shown = os.read(file.fileno(), 100_000).decode()
+    assert name in shown.replace("\r\n", "").replace(" ", "")
 
 
 @pytest.mark.parametrize("name", ["", "mx.one mx.two", "mx.one;", "spf=pass"])
