@@ -10,7 +10,7 @@ those in class order (spam last).  An undefined posterior is unsure.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, fsum, inf, isfinite, log
 
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
@@ -32,37 +32,30 @@ MATRIX_REMEDY = "a header of class names, then a line NAME COST COST ... for eac
 class Loss:
     """A loss matrix; no wrong decision costs less than the right one.
 
-    matrix : K tuples of K finite costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
-    unsure : K costs of the reject action, by true class, or one for all; None if it is not allowed
+    rows   : the K costs of each action, finite and >= 0: of the K classes, then of unsure if it is allowed;
+             rows[i][j] is the cost of deciding i if class j is true
     stored : the settings by which a model file keeps it, see load_loss; empty for one that nobody wrote
     """
 
-    __slots__ = ("matrix", "stored", "unsure")
+    __slots__ = ("rows", "stored")
 
-    def __init__(
-        self,
-        matrix: Sequence[Sequence[float]],
-        unsure: Sequence[float] | float | None = None,
-        stored: dict[str, str] | None = None,
-    ) -> None:
-        self.matrix = tuple(tuple(float(cost) for cost in row) for row in matrix)
-        costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
-        self.unsure = None if costs is None else tuple(float(cost) for cost in costs)
+    def __init__(self, rows: Iterable[Iterable[float]], stored: dict[str, str] | None = None) -> None:
+        self.rows = tuple(tuple(map(float, row)) for row in rows)
         self.stored = stored or {}
 
     @property
-    def rows(self) -> tuple[tuple[float, ...], ...]:
-        """The costs of each action: the classes, then unsure if it is allowed."""
-        return self.matrix if self.unsure is None else (*self.matrix, self.unsure)
+    def allows_unsure(self) -> bool:
+        """True if there is a reject action."""
+        return len(self.rows) > len(self.rows[0])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loss) and self.rows == other.rows
 
 
-def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
-    """Every error costs 1, so the most probable class is decided; `unsure` allows the reject action."""
-    matrix = [[float(i != j) for j in range(n_classes)] for i in range(n_classes)]
-    return Loss(matrix, unsure, {"loss": ZERO_ONE})
+def zero_one_loss(n_classes: int) -> Loss:
+    """Every error costs 1, so the most probable class is decided."""
+    rows = [[i != j for j in range(n_classes)] for i in range(n_classes)]
+    return Loss(rows, {"loss": ZERO_ONE})
 
 
 def default_loss(classes: Sequence[str]) -> Loss:
@@ -70,27 +63,28 @@ def default_loss(classes: Sequence[str]) -> Loss:
 
     With ham and spam a message is spam above P = 0.9.  Source: lambda = 9 of Androutsopoulos et al. 2000.
     """
-    matrix = [list(row) for row in zero_one_loss(len(classes)).matrix]
+    rows = [*zero_one_loss(len(classes)).rows]
     spam = find_spam(tuple(classes))
     if spam is not None:
-        matrix[spam] = [LOST_HAM_COST * cost for cost in matrix[spam]]
-    return Loss(matrix)
+        rows[spam] = tuple([LOST_HAM_COST * cost for cost in rows[spam]])
+    return Loss(rows)
 
 
 def describe_loss(loss: Loss, classes: Sequence[str]) -> str:
     """What the costs do, in words for people."""
-    if loss.matrix == zero_one_loss(len(classes)).matrix and loss.unsure is None:
+    if loss == zero_one_loss(len(classes)):
         return "every error costs 1, so the most probable class is chosen"
     if tuple(classes) != HAM_AND_SPAM:
         is_default = loss == default_loss(classes)
         why = f"to call a message spam wrongly costs {LOST_HAM_COST:g}, every other error 1"
         return why if is_default else "the costs of its own loss matrix"
-    (_, missed), (lost, _) = loss.matrix
-    said = [f"a lost wanted message costs {lost:g}", f"a missed spam {missed:g}"]
-    if loss.unsure is not None:
-        said.append(f"an unsure message {' or '.join(dict.fromkeys(f'{cost:g}' for cost in loss.unsure))}")
+    (_, missed), (lost, _), *unsure = loss.rows
+    prices = [f"a lost wanted message costs {lost:g}", f"a missed spam {missed:g}"]
+    for costs in unsure:
+        prices.append(f"an unsure message {' or '.join(dict.fromkeys(f'{cost:g}' for cost in costs))}")
     ham, spam = (1 / (1 + exp(-nats)) for nats in cutoffs(loss))
-    return f"{', '.join(said)}: spam above P = {spam:.3g}" + (f", ham up to {ham:.3g}" if ham < spam else "")
+    ends = f"spam above P = {spam:.3g}" + (f", ham up to {ham:.3g}" if ham < spam else "")
+    return f"{', '.join(prices)}: {ends}"
 
 
 def risks(probabilities: Sequence[float], loss: Loss) -> list[float]:
@@ -109,7 +103,7 @@ def decide(probabilities: Sequence[float] | None, loss: Loss) -> int:
     least = min(by_action)
     if by_action[0] == least:
         return 0
-    if loss.unsure is not None and by_action[-1] == least:
+    if loss.allows_unsure and by_action[-1] == least:
         return UNDECIDED
     return by_action.index(least)
 
@@ -190,8 +184,8 @@ class Verdict:
     @property
     def clues(self) -> list[tuple[str, float]]:
         """The tokens with the largest contributions to the log-odds: (token, nats)."""
-        found = self.scored.clues(self.number)
-        return [(part.text, nats) for part, nats in found if nats is not None][:CLUES]
+        clues = self.scored.clues(self.number)
+        return [(part.text, nats) for part, nats in clues if nats is not None][:CLUES]
 
     @property
     def is_prior_alone(self) -> bool:
@@ -251,11 +245,11 @@ def cutoffs(loss: Loss) -> tuple[float, float]:
     With odds o = P(spam) / P(ham): spam beats ham where o (l01 - l11) > l10 - l00, spam beats unsure where
     o (u1 - l11) > l10 - u0, and ham is at least as good as unsure where o (l01 - u1) <= u0 - l00.
     """
-    (l00, l01), (l10, l11) = loss.matrix
+    (l00, l01), (l10, l11), *unsure = loss.rows
     even = _log_ratio(l10 - l00, l01 - l11)
-    if loss.unsure is None:
+    if not unsure:
         return even, even
-    u0, u1 = loss.unsure
+    [(u0, u1)] = unsure
     return min(even, _log_ratio(u0 - l00, l01 - u1)), max(even, _log_ratio(l10 - u0, u1 - l11))
 
 
@@ -299,16 +293,18 @@ def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
     if tuple(names) != HAM_AND_SPAM:
         why = f"FP and FN are for ham and spam; the classes of this model are: {', '.join(names)}"
         raise UsageError(text, why, f"give a file: {MATRIX_REMEDY}", "loss-classes", option="loss")
-    given: dict[str, float] = {}
+    costs: dict[str, float] = {}
     try:
         for item in text.split(","):
             name, _, number = item.partition("=")
-            given[COSTS[name.strip().lower()]] = _cost(number)
+            costs[COSTS[name.strip().lower()]] = _cost(number)
     except (KeyError, ValueError):
         why = f"{item.strip()!r} is not a cost"
         raise UsageError(text, why, COSTS_REMEDY, "loss", option="loss") from None
-    matrix = ((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0))
-    return Loss(matrix, given.get(UNSURE), {"loss": text})
+    rows = [(0.0, costs.get("FN", 1.0)), (costs.get("FP", 1.0), 0.0)]
+    if UNSURE in costs:
+        rows.append((costs[UNSURE], costs[UNSURE]))
+    return Loss(rows, {"loss": text})
 
 
 def _cost(text: str) -> float:
@@ -337,23 +333,17 @@ def parse_matrix(text: str, names: Sequence[str], where: str = "loss matrix") ->
     """
     separator = "\t" if "\t" in text else None
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    rows = [[cell.strip() for cell in line.split(separator)] for line in lines] or [[]]
-    header = [cell for cell in rows[0] if cell]
+    head, *rows = [[cell.strip() for cell in line.split(separator)] for line in lines] or [[]]
+    truths, actions = [cell for cell in head if cell], [row[0] for row in rows]
     try:
-        found = [(row[0], dict(zip(header, map(_cost, row[1:]), strict=True))) for row in rows[1:]]
+        costs = {row[0]: dict(zip(truths, map(_cost, row[1:]), strict=True)) for row in rows}
     except ValueError:
         raise _matrix_error(where, "a row has not one cost, a finite number >= 0, for each class") from None
-    costs = dict(found)
-    if (
-        sorted(header) != sorted(names)
-        or sorted({*costs} - {UNSURE}) != sorted(names)
-        or len(costs) < len(found)
-    ):
+    with_unsure = [*names, *([UNSURE] if UNSURE in costs else [])]
+    if sorted(truths) != sorted(names) or sorted(actions) != sorted(with_unsure):
         raise _matrix_error(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
-    matrix = [[costs[action][truth] for truth in names] for action in names]
-    unsure = [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None
-    loss = Loss(matrix, unsure, {"loss_matrix": text})
-    if any(row[k] < right[k] for row in loss.rows for k, right in enumerate(loss.matrix)):
+    loss = Loss([[costs[action][truth] for truth in names] for action in with_unsure], {"loss_matrix": text})
+    if any(row[k] < loss.rows[k][k] for row in loss.rows for k in range(len(names))):
         raise _matrix_error(where, "a wrong decision costs less than the right one")
     return loss
 

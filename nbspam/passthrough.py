@@ -121,7 +121,7 @@ def compute_spamassassin_score(verdict: Verdict) -> tuple[float, float]:
 
     The score reaches the threshold only if the decision is spam, so unsure is not spam for a client.
     """
-    threshold = _round_score(cutoffs(verdict.loss)[1] if len(verdict.loss.matrix) == 2 else 0.0)
+    threshold = _round_score(cutoffs(verdict.loss)[1] if len(verdict.classes) == 2 else 0.0)
     log_odds = verdict.scored.log_odds(verdict.number)
     score = threshold if log_odds is None else _round_score(log_odds)
     if verdict.label == SPAM:

@@ -333,7 +333,7 @@ def test_a_value_of_a_wrong_type_or_without_effect_is_a_clear_error(
 def test_a_loss_may_be_a_path_object(folder: Path, tmp_path: Path) -> None:
     matrix = tmp_path / "matrix"
     matrix.write_text("\tham\tspam\nham\t0\t1\nspam\t50\t0\n")
-    assert nbspam.train(folder, loss=matrix, jobs=1).loss.matrix == ((0, 1), (50, 0))
+    assert nbspam.train(folder, loss=matrix, jobs=1).loss.rows == ((0, 1), (50, 0))
 
 
 def test_an_error_names_the_argument_and_no_flag(folder: Path) -> None:

@@ -58,6 +58,12 @@ def test_risks_are_those_by_hand() -> None:
     assert decide(None, zero_one_loss(2)) == UNDECIDED, "also if unsure is not allowed"
 
 
+def zero_one_or(unsure: float | None, n_classes: int) -> Loss:
+    """Every error costs 1, and the reject action `unsure` if it is allowed."""
+    rows = zero_one_loss(n_classes).rows
+    return Loss(rows if unsure is None else (*rows, [unsure] * n_classes))
+
+
 @pytest.mark.parametrize(
     ("probabilities", "unsure", "action"),
     [
@@ -70,14 +76,14 @@ def test_risks_are_those_by_hand() -> None:
     ],
 )
 def test_ties_go_to_safer_side(probabilities: tuple[float, ...], unsure: float | None, action: int) -> None:
-    assert decide(probabilities, zero_one_loss(len(probabilities), unsure)) == action
+    assert decide(probabilities, zero_one_or(unsure, len(probabilities))) == action
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=5), st.floats(0, 2))
 def test_the_decided_action_has_the_least_risk(weights: list[float], unsure: float) -> None:
     total = sum(weights)
     assume(total > 1e-3)
-    loss = zero_one_loss(len(weights), unsure)
+    loss = zero_one_or(unsure, len(weights))
     probabilities = [weight / total for weight in weights]
     by_action = risks(probabilities, loss)
     assert by_action[decide(probabilities, loss)] == min(by_action)  # index -1 is the reject action
@@ -106,7 +112,7 @@ def test_matrix_and_cutoffs_agree_on_both_edges_and_next_to_them(
 ) -> None:
     loss = parse_loss(text)
     at = cutoffs(loss)
-    beyond_ham, before_spam = (1, 0) if loss.unsure is None else (UNDECIDED, UNDECIDED)
+    beyond_ham, before_spam = (UNDECIDED, UNDECIDED) if loss.allows_unsure else (1, 0)
     for edge, found in ((ham_edge, at[0]), (spam_edge, at[1])):
         assert found == math.log(edge / (1 - edge))
     assert decide((1 - ham_edge, ham_edge), loss) == decide_by_cutoffs(at[0], at) == 0
@@ -130,8 +136,10 @@ def test_any_matrix_decides_as_its_cutoffs(
     more_unsure: tuple[float, float] | None,
     log_odds: float,
 ) -> None:
-    unsure = more_unsure and (right_ham + more_unsure[0], right_spam + more_unsure[1])
-    loss = Loss(((right_ham, right_spam + more_fn), (right_ham + more_fp, right_spam)), unsure)
+    rows = [(right_ham, right_spam + more_fn), (right_ham + more_fp, right_spam)]
+    if more_unsure:
+        rows.append((right_ham + more_unsure[0], right_spam + more_unsure[1]))
+    loss = Loss(rows)
     least, second, *_ = sorted(risks(sigmoid_pair(log_odds), loss))
     assume(second - least > 1e-9 * second)  # not where rounding may decide
     at = cutoffs(loss)
@@ -143,7 +151,7 @@ def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Pat
     path = tmp_path / "loss.txt"
     path.write_text("\ufeff" + MATRIX, encoding="utf-8")
     loss = read_loss(str(path), THREE)
-    assert loss == Loss(((0, 3, 1), (2, 0, 9), (10, 20, 0)), (0.3, 0.4, 0.2))
+    assert loss == Loss(((0, 3, 1), (2, 0, 9), (10, 20, 0), (0.3, 0.4, 0.2)))
     assert load_loss(loss.stored, THREE, "model") == loss
     assert load_loss(parse_loss("FP=3").stored, NAMES, "model") == parse_loss("FP=3")
 
@@ -151,7 +159,7 @@ def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Pat
 def test_without_other_costs_a_lost_ham_costs_nine_missed_spams_and_textbooks_count_errors() -> None:
     assert load_loss({}, NAMES, "model") == parse_loss("FP=9,FN=1")
     assert cutoffs(default_loss(NAMES))[1] == pytest.approx(log(9))  # P = 0.9
-    assert default_loss(("lists", "work", "spam")).matrix == ((0, 1, 1), (1, 0, 1), (9, 9, 0))
+    assert default_loss(("lists", "work", "spam")).rows == ((0, 1, 1), (1, 0, 1), (9, 9, 0))
     assert default_loss(("lists", "work")) == zero_one_loss(2)
     assert read_loss(None, THREE, is_textbook=True) == zero_one_loss(3) == parse_loss("0-1", THREE)
     assert load_loss(zero_one_loss(3).stored, THREE, "model") == zero_one_loss(3)
@@ -161,7 +169,7 @@ def test_the_matrix_of_the_manual_is_read() -> None:
     manual = (Path(__file__).resolve().parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
     blocks = [block for block in manual.split("```")[1::2] if "unsure" in block]
     loss = parse_matrix(blocks[0], THREE)
-    assert loss == Loss(((0, 0.1, 1), (0.1, 0, 1), (10, 50, 0)), (0.2, 0.2, 0.2))
+    assert loss == Loss(((0, 0.1, 1), (0.1, 0, 1), (10, 50, 0), (0.2, 0.2, 0.2)))
 
 
 @given(st.text(alphabet="hamspunrecl 01.-\t\n#e", max_size=80))
@@ -171,4 +179,4 @@ def test_any_text_is_a_matrix_or_a_clear_error(text: str) -> None:
     except NbspamError as error:
         assert error.why and error.remedy
     else:
-        assert len(loss.matrix) == 2
+        assert len(loss.rows[0]) == 2

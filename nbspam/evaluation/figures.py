@@ -286,7 +286,8 @@ def lay_out_costs(loss: Any) -> Floats:
 
     An unsure message is delivered: without a price of its own it costs as one decided as the first class.
     """
-    return np.column_stack([np.array(loss.matrix).T, loss.unsure or loss.matrix[0]])
+    n_classes = len(loss.rows[0])
+    return np.array([*loss.rows, loss.rows[0]][: n_classes + 1]).T
 
 
 def error_percents(sample: Sample) -> tuple[float, float]:

@@ -102,16 +102,11 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
         digest=document["digest"],
         settings=document["settings"],
         trained=document["trained"],
-        loss=_read_costs(document["costs"], len(document["classes"])),
+        loss=Loss(document["costs"]) if document["costs"] else None,
         clues={
             name: tuple([ShortClue(*pair) for pair in pairs]) for name, pairs in document["clues"].items()
         },
     )
-
-
-def _read_costs(rows: list[list[float]] | None, n_classes: int) -> Loss | None:
-    """The loss of a row for each class, and of one more if unsure has a price."""
-    return None if rows is None else Loss(rows[:n_classes], rows[n_classes] if rows[n_classes:] else None)
 
 
 def format_result_lines(evaluation: Evaluation) -> Iterator[str]:

@@ -164,7 +164,7 @@ class Evaluation:
         A message that is unsure although its costs never choose that has no words, and stays unsure.
         """
         decided = np.array([decide(shares, loss) for shares in self.probabilities.tolist()], np.int64)
-        if self.loss is None or self.loss.unsure is None:
+        if self.loss is None or not self.loss.allows_unsure:
             decided[self.decided == UNDECIDED] = UNDECIDED
         return replace(self, decided=decided, loss=loss)
 

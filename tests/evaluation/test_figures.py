@@ -17,7 +17,7 @@ from nbspam.evaluation.figures import FIGURES, clopper_pearson, list_figures, su
 from nbspam.evaluation.samples import one_minus_roca, rank, spam_missed_at, take_all, trace_curve
 from tests.judged_mail import judged, noisy, scored
 
-LOSS = Loss([[0, 1], [9, 0]], unsure=0.5)  # row decided, column true: ham called spam costs 9
+LOSS = Loss([[0, 1], [9, 0], [0.5, 0.5]])  # row decided, column true: ham called spam costs 9
 
 # (true class, decided class, log-odds, probability of spam), unsure is -1
 HAM_BY_HAND = [(0, 0, -3.0, 0.1), (0, 0, -2.0, 0.1), (0, 1, 1.0, 0.7), (0, -1, 0.0, 0.5), (0, 1, 2.0, 0.9)]

@@ -70,7 +70,7 @@ class Elements(html.parser.HTMLParser):
 
 
 def test_the_page_says_in_words_what_was_found():
-    text = Elements(page_of(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
+    text = Elements(page_of(sample(), Loss([[0, 1], [10, 0], [0.2, 0.2]]))).text
     for said in (
         *("of 200 wanted messages", "of 200 spam messages", "in the order of their dates", "expected cost"),
         *("learned the class of 390 of 400", "d" * 64),

@@ -199,7 +199,7 @@ COSTS = st.floats(0.01, 100)
 def test_score_reaches_its_threshold_only_if_the_decision_is_spam(
     far: float, near: float, fp: float, fn: float, unsure: float | None
 ) -> None:
-    loss = Loss(((0.0, fn), (fp, 0.0)), unsure)
+    loss = Loss([(0.0, fn), (fp, 0.0), *([] if unsure is None else [(unsure, unsure)])])
     cut = cutoffs(loss)[1]
     for odds in (far, cut, cut + near / 1000, cut - near / 1e9):
         found = verdict(odds, loss)
