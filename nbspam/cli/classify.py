@@ -33,7 +33,6 @@ from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
     from typing import BinaryIO
 
     from nbspam.corpus.item import Item
@@ -100,10 +99,8 @@ def _convert_status(options: Options, status: int) -> int:
 def _classify(options: Options) -> int:
     if options.passthrough:
         return _passthrough(options)
-    for name in ("spam_flag", "header_format"):
-        if getattr(options, name):
-            why, remedy = "belongs to --passthrough", "add -p, or leave it out"
-            raise UsageError("", why, remedy, "no-effect", option=name)
+    why, remedy = "belongs to --passthrough", "add -p, or leave it out"
+    options.refuse(["spam_flag", "header_format"], why, remedy, "no-effect")
     with Deadline(options, _complain):
         spam_filter = _open(options)
     paths = list_paths(options)
@@ -150,10 +147,11 @@ def _holds_many(path: str) -> bool:
 
 def _classify_many(options: Options, paths: list[str]) -> int:
     """Write the verdict on each message, judged by several processes; returns the exit status."""
-    from contextlib import closing
+    from contextlib import closing, nullcontext
     from functools import partial
     from itertools import chain
 
+    from nbspam.cli.progress import steps
     from nbspam.corpus.walk import Notes
     from nbspam.tasks.classify import classify_many
 
@@ -161,7 +159,9 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
     shards = classify_many(mail, current, text_of, options.jobs, options.json)
-    with closing(shards), _show_progress() as advance:
+    # On a terminal the verdicts show the progress.
+    bar = nullcontext(lambda _: None) if sys.stdout.isatty() else steps("Classifying", None)
+    with closing(shards), bar as advance:
         for text, skipped in chain(shards, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             is_empty = is_empty and not text
@@ -174,17 +174,6 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     if is_empty and not status:
         say(NO_MESSAGE)
     return status
-
-
-def _show_progress() -> AbstractContextManager[Callable[[int], object]]:
-    """A bar on stderr; none if verdicts are written to the terminal, which show it themselves."""
-    if Command.is_quiet or sys.stdout.isatty() or not sys.stderr.isatty():
-        from contextlib import nullcontext
-
-        return nullcontext(lambda steps: None)
-    from nbspam.cli.progress import steps  # rich takes 50 ms
-
-    return steps("Classifying", None)
 
 
 def show_left_out(left_out: Mapping[str, int]) -> None:
@@ -338,17 +327,21 @@ class Deadline:
                 os._exit(_convert_status(self._options, error.status))
 
 
-def _open(options: Options, current: Filter | None = None) -> Filter:
+def open_now(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
-    scoring, model = options.scoring, choose_model(options.model, options.start)
-    spam_filter = open_filter(model, scoring, options.loss, current)
+    return open_filter(choose_model(options.model, options.start), options.scoring, options.loss, current)
+
+
+def _open(options: Options, current: Filter | None = None) -> Filter:
+    """The same for the options of classify."""
+    spam_filter = open_now(options, current)
     if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
     if options.autolearn:
         from nbspam.learning.autolearn import check_autolearn
 
-        check_autolearn(spam_filter.settings, scoring)
+        check_autolearn(spam_filter.settings, options.scoring)
     return spam_filter
 
 

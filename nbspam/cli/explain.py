@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say, tables
-from nbspam.cli.classify import ReadableMessages
+from nbspam.cli.classify import ReadableMessages, open_now
 from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
-from nbspam.filter import Filter, choose_model, open_filter
+from nbspam.filter import Filter
 from nbspam.labels import amount, format_counts
 from nbspam.settings import describe_scoring
 from nbspam.store.ledger import find_first_times
@@ -22,7 +22,7 @@ from nbspam.tokens.bag import hash_token
 MAX_HEADING = 10  # characters of a class name above its column
 MAX_FLIP = 8  # clues named
 UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
-Times = list[int | None]  # milliseconds since 1970, None for what was never counted
+Times = dict[int, int]  # hash of a token -> when it was first counted, milliseconds since 1970
 
 
 @command("model", "start", "top", *RESCORING, "loss", "verbose", "json", "files")
@@ -42,53 +42,46 @@ def explain_command(options: Options) -> int:
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    judge, top = _open(options), options.top or None
+    judge, top = open_now(options), options.top or None
     messages = ReadableMessages(options.files or [STDIN_NAME])
     explanation = None
     for name, data in messages:
-        judge = _open(options, judge)
+        judge = open_now(options, judge)
         explanation = judge.explain(data, name)
         shown = explanation._replace(clues=explanation.clues[:top])
-        since = find_since(judge, shown.clues)
-        first = _find_first_time(judge, explanation.same_text)
+        times = find_times(judge, shown)
         if options.json:
-            tables.write_json(_content(shown, judge.classes, since, first))
+            tables.write_json(_content(shown, judge.classes, times))
         else:
             out = tables.console()
             out.print(Text(describe_verdict(explanation), "bold"))
             if explanation.same_text:
-                out.print(describe_same_text(explanation.same_text, tables.day(first)))
-            _show(out, shown, judge, since, explanation.clues, read_head(data))
+                first_day = tables.day(_find_first(explanation.same_text, times))
+                out.print(describe_same_text(explanation.same_text, first_day))
+            _show(out, shown, judge, times, len(explanation.clues), read_head(data))
     if not explanation and not messages.status:
         say(NO_MESSAGE)
     return messages.status
 
 
-def _open(options: Options, current: Filter | None = None) -> Filter:
-    """The filter of the model as it is now; it may be new.  current : the filter so far"""
-    return open_filter(choose_model(options.model, options.start), options.scoring, options.loss, current)
+def find_times(judge: Filter, explanation: Explanation) -> Times:
+    """When the clues, and the text that was learned before, were first counted."""
+    keys = [hash_token(clue.token) for clue in explanation.clues]
+    return find_first_times(judge.model, keys + (explanation.same_text.keys if explanation.same_text else []))
 
 
-def find_since(judge: Filter, clues: Sequence[Clue]) -> Times:
-    """When each clue was first counted."""
-    keys = [hash_token(clue.token) for clue in clues]
-    return [*map(find_first_times(judge.model, keys).get, keys)]
+def _find_first(same_text: SameText, times: Times) -> int | None:
+    """When a text was first learned."""
+    return min((times[key] for key in same_text.keys if key in times), default=None)
 
 
-def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:
-    """When the text was first learned; None if it was not."""
-    return min(find_first_times(judge.model, same_text.keys).values(), default=None) if same_text else None
-
-
-def _content(
-    explanation: Explanation, classes: tuple[str, ...], since: Times, first: int | None
-) -> dict[str, Any]:
-    """The explanation as JSON values.  first : when the text was first learned"""
+def _content(explanation: Explanation, classes: tuple[str, ...], times: Times) -> dict[str, Any]:
+    """The explanation as JSON values."""
     same_text = explanation.same_text and {
         "class": explanation.same_text.label,
         "messages": explanation.same_text.messages,
         "share": explanation.same_text.share,
-        "since": tables.utc(first),
+        "since": tables.utc(_find_first(explanation.same_text, times)),
     }
     flip = explanation.flip and {"without": explanation.flip[0], "label": explanation.flip[1]}
     verdict = explanation.verdict
@@ -100,20 +93,17 @@ def _content(
         "log_odds": verdict.log_odds,
         "log_odds_interval": explanation.interval,
         "contributions": [
-            {"kind": one.kind, "name": one.name, "nats": one.log_odds, "clues": one.clues}
-            for one in explanation.sums
+            {"kind": part.kind, "name": part.name, "nats": part.log_odds, "clues": part.clues}
+            for part in explanation.sums
         ],
-        "clues": [
-            clue_content(clue, classes, time_ms)
-            for clue, time_ms in zip(explanation.clues, since, strict=True)
-        ],
+        "clues": [clue_content(clue, classes, times) for clue in explanation.clues],
         "same_text": same_text,
         "flip": flip,
     }
 
 
-def clue_content(clue: Clue, classes: tuple[str, ...], since: int | None) -> dict[str, Any]:
-    """A clue as JSON values.  since : when it was first counted"""
+def clue_content(clue: Clue, classes: tuple[str, ...], times: Times) -> dict[str, Any]:
+    """A clue as JSON values."""
     return {
         "token": clue.token,
         "kind": clue.kind,
@@ -123,16 +113,16 @@ def clue_content(clue: Clue, classes: tuple[str, ...], since: int | None) -> dic
         "documents": dict(zip(classes, clue.counts, strict=False)),
         "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
         "share_interval": clue.share_interval,
-        "since": tables.utc(since),
+        "since": tables.utc(times.get(hash_token(clue.token))),
     }
 
 
 def _show(
-    out: Console, explanation: Explanation, judge: Filter, since: Times, clues: Sequence[Clue], head: str
+    out: Console, explanation: Explanation, judge: Filter, times: Times, n_clues: int, head: str
 ) -> None:
     """The explanation for people, after the verdict in words: the tables, then the clues that decide.
 
-    explanation : with the clues to be shown;  clues : all
+    explanation : with the clues to be shown;  n_clues : how many there are
     """
     name = judge.classes[explanation.verdict.number]
     out.print(plain(f"{explanation.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
@@ -143,8 +133,8 @@ def _show(
     out.print(tables.fit_table(_sum_table(explanation, name, out.width // 4), out), "", sep="\n")
     if explanation.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
-        out.print(fit_clues(clue_table(explanation, judge.classes, since), out))
-    if left_out := len(clues) - len(explanation.clues):
+        out.print(fit_clues(clue_table(explanation, judge.classes, times), out))
+    if left_out := n_clues - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     out.print(_format_flip(explanation))
     counts = format_counts(judge.model.classes, judge.model.messages)
@@ -167,28 +157,28 @@ def _sum_table(explanation: Explanation, name: str, span_cells: int) -> Table:
     """
     shown = Table.grid("", "", "", "", padding=(0, 1, 0, 0))
     shown.columns[1].justify = shown.columns[2].justify = "right"
-    finite = [one.log_odds for one in explanation.sums if one.log_odds and isfinite(one.log_odds)]
+    finite = [part.log_odds for part in explanation.sums if part.log_odds and isfinite(part.log_odds)]
     span = max([0.0, *finite]) - min([0.0, *finite]) or 1.0
-    for one in explanation.sums:
-        nats = one.log_odds or 0.0
-        if one.log_odds != 0 or one.kind == "view":
-            text = nats_text(one.log_odds)
+    for part in explanation.sums:
+        nats = part.log_odds or 0.0
+        if part.log_odds != 0 or part.kind == "view":
+            text = nats_text(part.log_odds)
             bar = Text("■" * round(span_cells * abs(nats) / span if isfinite(nats) else 0), text.style)
-            shown.add_row(_sum_name(one), text, *((bar, "") if nats < 0 else ("", bar)))
+            shown.add_row(_sum_name(part), text, *((bar, "") if nats < 0 else ("", bar)))
     total = nats_text(explanation.verdict.scored.log_odds(explanation.verdict.number))
     interval = "95 %: {:+.2f} to {:+.2f}".format(*explanation.interval) if explanation.interval else ""
     shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), "", Text(interval, "dim"))
     return shown
 
 
-def _sum_name(one: Sum) -> str:
-    if one.kind == "view":
-        return f"{one.name}, {amount(one.clues, 'clue')}"
-    if one.kind == "features":
-        return f"numeric features, {one.clues:,}"
-    if one.kind == "base" and one.name == "bernoulli":
+def _sum_name(part: Sum) -> str:
+    if part.kind == "view":
+        return f"{part.name}, {amount(part.clues, 'clue')}"
+    if part.kind == "features":
+        return f"numeric features, {part.clues:,}"
+    if part.kind == "base" and part.name == "bernoulli":
         return "absent words"
-    return {"unknown": "unknown in ", "prior": "prior "}.get(one.kind, "") + plain(one.name)
+    return {"unknown": "unknown in ", "prior": "prior "}.get(part.kind, "") + plain(part.name)
 
 
 def nats_text(value: float | None) -> Text:
@@ -205,24 +195,23 @@ def fit_clues(shown: Table, out: Console) -> Table:
     return tables.fit_table(shown, out, rare)
 
 
-def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> Table:
+def clue_table(explanation: Explanation, names: Sequence[str], times: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     With more than two classes all but the verdict's class share a column.
-    since : when each was first counted
     """
-    own = explanation.verdict.number
+    number = explanation.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
     if len(names) > 2:
-        others = [k for k in range(len(names)) if k != own]
-        columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
-    heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", "since"]
+        others = [k for k in range(len(names)) if k != number]
+        columns = [(names[number][:MAX_HEADING], [number]), (f"{len(others)} others", others)]
+    heads = [*(f">{name}" for name, _ in columns), f"share of {names[number]}", "since"]
     shown = tables.table(">nats", *heads, "where", "clue")
-    for clue, time_ms in zip(explanation.clues, since, strict=True):
+    for clue in explanation.clues:
         counts = [f"{sum(clue.counts[k] for k in group):,}" if clue.counts else "" for _, group in columns]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = [*counts, percents, tables.day(time_ms)]
+        cells = [*counts, percents, tables.day(times.get(hash_token(clue.token)))]
         shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import isfinite
 
 from rich.table import Table
 
 from nbspam.cli import Group, Options, command, error_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import open_input
-from nbspam.cli.explain import clue_content, clue_table, find_since, fit_clues
+from nbspam.cli.explain import clue_content, clue_table, find_times, fit_clues
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError
@@ -85,17 +86,16 @@ def words_command(options: Options) -> None:
     Exit status: 0 shown, also for words that the model does not know; 65 no sound model; 66 no model.
     """
     with open_filter(options.model) as judge:
-        found = {word: _find_tokens(judge.model, word) for word in options.word}
-        tokens = sorted({token for some in found.values() for token in some})
-        explanation = explain_tokens(judge.scorer, judge.loss, tokens)
-        since, classes = find_since(judge, explanation.clues), judge.classes
+        tokens = {word: _find_tokens(judge.model, word) for word in options.word}
+        explanation = explain_tokens(judge.scorer, judge.loss, sorted({*chain(*tokens.values())}))
+        times, classes = find_times(judge, explanation), judge.classes
     if options.json:
-        for clue, time_ms in zip(explanation.clues, since, strict=True):
-            write_json(clue_content(clue, classes, time_ms))
+        for clue in explanation.clues:
+            write_json(clue_content(clue, classes, times))
     elif explanation.clues:
         out = console()
-        out.print(fit_clues(clue_table(explanation, classes, since), out))
-    for word in [word for word, tokens in found.items() if not tokens]:
+        out.print(fit_clues(clue_table(explanation, classes, times), out))
+    for word in [word for word in tokens if not tokens[word]]:
         say(f"{plain(word)}: in no message that the model has learned.")
 
 
@@ -204,9 +204,9 @@ def rebase_command(options: Options) -> int:
 
 def info_text(facts: Facts) -> str:
     """The facts of a model in some lines."""
-    settings, messages, own = facts["settings"], facts["messages"], facts["autolearned"]
+    settings, messages, autolearned = facts["settings"], facts["messages"], facts["autolearned"]
     views = ", ".join(f"{view['words']:,} {name}" for name, view in facts["views"].items() if view["words"])
-    floored = [one["name"] for one in facts["features"] if one["variance_floor"]]
+    floored = [feature["name"] for feature in facts["features"] if feature["variance_floor"]]
     counts = (
         f"{sum(messages.values()):,}: {_format_counts(messages)}; {facts['different_messages']:,} different"
     )
@@ -216,8 +216,9 @@ def info_text(facts: Facts) -> str:
     ]
     if facts["base"]:
         rows.append(("base", f"{facts['base']}, which this adds to"))
-    if n_own := sum(own.values()):
-        rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_format_counts(own)}"))
+    if number := sum(autolearned.values()):
+        text = f"{number:,} of them, on the filter's own word: {_format_counts(autolearned)}"
+        rows.append(("autolearned", text))
     if LABELLED in settings:
         corrected = f"{settings.get(CORRECTED, 0)} of them as another class"
         rows.append(("reviewed", f"{settings[LABELLED]} more were labelled since, {corrected}"))
@@ -240,17 +241,18 @@ def feature_table(facts: Facts) -> Table:
     """What the numeric model learned: a row for each feature and class, or for each bin."""
     if facts["settings"]["numeric_model"] == "gaussian":
         shown = table("feature", "class", ">μ", "95 %", ">σ²", "95 %")
-        for one in facts["features"]:
+        for feature in facts["features"]:
             for name in facts["classes"]:
-                mean, variance = f"{one['mean'][name]:.6g}", f"{one['variance'][name]:.6g}"
-                of_mean = "{:.3g} to {:.3g}".format(*one["mean_interval"][name])
-                of_variance = "{:.3g} to {:.3g}".format(*one["variance_interval"][name])
-                shown.add_row(one["name"], plain(name), mean, of_mean, variance, of_variance)
+                cells = [feature["name"], plain(name)]
+                for moment in ("mean", "variance"):
+                    low, high = feature[f"{moment}_interval"][name]
+                    cells += [f"{feature[moment][name]:.6g}", f"{low:.3g} to {high:.3g}"]
+                shown.add_row(*cells)
         return shown
     shown = table("feature", "bin", *(f">φ {plain(name)}" for name in facts["classes"]))
-    for one in facts["features"]:
-        for edges, *shares in zip(make_bins(one["edges"]), *one["phi"].values(), strict=True):
-            shown.add_row(one["name"], bin_text(*edges), *(f"{share:.6g}" for share in shares))
+    for feature in facts["features"]:
+        for edges, *shares in zip(make_bins(feature["edges"]), *feature["phi"].values(), strict=True):
+            shown.add_row(feature["name"], bin_text(*edges), *(f"{share:.6g}" for share in shares))
     return shown
 
 

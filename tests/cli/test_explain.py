@@ -16,6 +16,7 @@ from nbspam.cli.reasons import describe_verdict, percent
 from nbspam.decision import UNDECIDED
 from nbspam.explain import Explanation
 from nbspam.filter import open_filter
+from nbspam.tokens.bag import hash_token
 from tests.tiny_mail import PROGRAM, mail, run, write_folders
 
 
@@ -39,8 +40,8 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
     run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "m", "-q", "-j", "1")
     judge = open_filter(str(tmp_path / "m"))
     found, shown = judge.explain(mail("topic1 daily word2"), "-"), io.StringIO()
-    since = [int(1000 * time.time())] * len(found.clues)
-    Console(file=shown, width=80).print(clue_table(found, [*judge.classes], since))
+    times = dict.fromkeys([hash_token(clue.token) for clue in found.clues], int(1000 * time.time()))
+    Console(file=shown, width=80).print(clue_table(found, [*judge.classes], times))
     lines, named = shown.getvalue().splitlines(), shown.getvalue().partition("━")[0]
     assert max(map(len, lines)) <= 80
     assert "…" not in shown.getvalue()
