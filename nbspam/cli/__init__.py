@@ -38,8 +38,8 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        one if one.isprintable() else one.encode("unicode_escape", "backslashreplace").decode("ascii")
-        for one in text.encode("utf-8", "backslashreplace").decode("utf-8")
+        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii")
+        for c in text.encode("utf-8", "backslashreplace").decode("utf-8")
     )
 
 
@@ -88,7 +88,7 @@ def with_flags(text: str) -> str:
     import re  # 5 ms, for errors only
 
     argument = "`([a-z_]+)(=?)([^`]*)`"
-    return re.sub(argument, lambda found: flag_of(found[1]) + (found[2] and " ") + found[3], text)
+    return re.sub(argument, lambda match: flag_of(match[1]) + (match[2] and " ") + match[3], text)
 
 
 def error_text(error: NbspamError) -> str:
@@ -300,14 +300,16 @@ class Options:
             raise UsageError(" ".join(map(flag_of, named)), "exclude each other", "give one of them", "usage")
         return named[0] if named else ""
 
-    def refuse(self, names: Iterable[str], why: str, remedy: str, method: str = "") -> None:
+    def refuse(
+        self, names: Iterable[str], why: str, remedy: str, slug: str = "usage", method: str = ""
+    ) -> None:
         """Raise UsageError for the first of these options that is on the command line.
 
         method : the option that it does not go with, for the error
         """
         for name in names:
             if name in self.named:
-                raise UsageError(f"{method} {flag_of(name)}".lstrip(), why, remedy, "usage")
+                raise UsageError(f"{method} {flag_of(name)}".lstrip(), why, remedy, slug)
 
 
 class Command:
@@ -344,11 +346,11 @@ class Command:
                 option = flags.get(flag)
                 if option is None or (equals and not flag.startswith("--")):  # click reads -m=x, too
                     return None
-                given = text if equals else next(waiting, None) if option.value else ""
-                if given is None or (equals and not option.value):
+                written = text if equals else next(waiting, None) if option.value else ""
+                if written is None or (equals and not option.value):
                     return None
                 try:
-                    value = option.read(given) if option.value else True
+                    value = option.read(written) if option.value else True
                 except ValueError:
                     return None
                 values = [*named.get(option.name, []), value] if "many" in option.marks else value

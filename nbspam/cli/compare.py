@@ -4,7 +4,7 @@ from math import isnan
 
 from nbspam.cli import Options, command, plain
 from nbspam.cli.progress import steps
-from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
+from nbspam.cli.tables import console, fit_table, number, print_sentence, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import read_evaluation
 from nbspam.labels import amount
@@ -61,13 +61,12 @@ def _show(comparison: Comparison, names: tuple[str, str]) -> None:
 
 
 def _format_cells(difference: Difference, digits: int) -> list[str]:
-    low, high = difference.interval
-    interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
-    sides = ["" if isnan(value) else f"{value:.{digits}f}" for value in (difference.a, difference.b)]
-    value = "" if isnan(difference.difference) else f"{difference.difference:+.{digits}f}"
-    return [*sides, value, interval, _format_p(difference.p)]
+    low, high = [number(value, f"+.{digits}f") for value in difference.interval]
+    a, b = [number(value, f".{digits}f") for value in (difference.a, difference.b)]
+    between = number(difference.difference, f"+.{digits}f")
+    return [a, b, between, f"{low} to {high}" if low else "", _format_p(difference.p)]
 
 
 def _format_p(p: float) -> str:
     """A p-value in a table."""
-    return "" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "< 0.001" if p < 0.001 else number(p, ".3f")

@@ -5,7 +5,7 @@ import os
 from rich.text import Text
 
 from nbspam.cli import Options, command, model_in_home, model_places, plain, with_flags
-from nbspam.cli.tables import console, write_json
+from nbspam.cli.tables import console, print_sentence, write_json
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
@@ -31,10 +31,9 @@ def doctor_command(options: Options) -> int:
     be written to.  64 usage; 75 the model is in use, try again later.
     """
     why = "named by --model" if "model" in options.named else model_places()[0][0]
-    findings = examine(options.model, why, _other_places(), options.start, options.mail)
     findings = [
         finding._replace(text=with_flags(finding.text), remedy=with_flags(finding.remedy))
-        for finding in findings
+        for finding in examine(options.model, why, _other_places(), options.start, options.mail)
     ]
     status = next((finding.status for finding in findings if finding.status), 0)
     if options.json:
@@ -57,14 +56,14 @@ def _other_places() -> list[str]:
 def _show(findings: list[Finding], quiet: bool) -> None:
     """The findings; with `quiet` only what is wrong."""
     out = console()
-    for one in findings:
-        if one.state == WRONG or not quiet:
-            state = (f"{one.state:<5}", COLOURS[one.state])
-            line = Text.assemble(state, "  ", (f"{one.about:<10}", "bold"), "  ", plain(one.text))
+    for finding in findings:
+        if finding.state == WRONG or not quiet:
+            state = (f"{finding.state:<5}", COLOURS[finding.state])
+            line = Text.assemble(state, "  ", (f"{finding.about:<10}", "bold"), "  ", plain(finding.text))
             out.print(line, soft_wrap=not out.is_terminal)
-            if one.remedy:
-                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=not out.is_terminal)
+            if finding.remedy:
+                print_sentence(out, f"{'':<19}next: {plain(finding.remedy)}", "dim")
     if not quiet:
-        n_wrong, n_notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
+        n_wrong, n_notes = (sum(finding.state == state for finding in findings) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if n_wrong else NOTE if n_notes else FINE]
         out.print(f"\nWrong: {n_wrong}. Worth knowing: {n_notes}.", style=style)

@@ -3,7 +3,6 @@
 Text of mail and file names goes through `plain` first.
 """
 
-from datetime import date
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -29,18 +28,13 @@ from nbspam.cli import (
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import read_heads
 from nbspam.decision import describe_loss, read_loss
-from nbspam.evaluation.figures import (
-    Summary,
-    list_decisions,
-    list_figures,
-    summarise,
-    trace_learning,
-)
+from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise, trace_learning
 from nbspam.evaluation.formats import encode_evaluation, format_result_lines
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
 from nbspam.settings import describe_scoring
+from nbspam.tasks.api import Report
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
 METHODS = ("folds", "holdout", "replay", "model")
@@ -116,7 +110,7 @@ def _judge_by_model(options: Options) -> tuple[Evaluation, Skipped]:
     """All mail judged by a saved model, and what could not be read."""
     source = shared.open_source(options, allow_one_class=True)
     why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
-    options.refuse((*KEPT_SCORING, "vocab"), why, remedy, "--model")
+    options.refuse((*KEPT_SCORING, "vocab"), why, remedy, method="--model")
     scoring, loss = options.scoring, options.loss
     with progress.message_steps("Judging", source) as advance:
         items, classes, jobs = source.items(), source.classes, options.jobs
@@ -151,10 +145,7 @@ def _format_file(name: str, evaluation: Evaluation, figures: Summary) -> bytes:
         return "".join(f"{line}\n" for line in format_result_lines(evaluation)).encode()
     if name == "save":
         return encode_evaluation(evaluation)
-    from nbspam.evaluation.report import report_html  # imports matplotlib
-
-    known = read_heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
-    return report_html(evaluation, figures, known, str(date.today())).encode("utf-8", "backslashreplace")
+    return Report(figures, evaluation).to_html().encode("utf-8", "backslashreplace")
 
 
 def _collect_content(evaluation: Evaluation, figures: Summary) -> dict[str, Any]:
@@ -215,10 +206,10 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
     has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
     tables.print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
-    known = read_heads(mistake.name for mistake in shown)
+    heads = read_heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""
         line = f"{plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"
-        tables.show_message(out, line, known.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
+        tables.show_message(out, line, heads.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
     if len(shown) < total:
         out.print(f"  … and {total - len(shown):,} more (all with -v)", style="dim")

@@ -22,9 +22,9 @@ def install_command(extra: str) -> str:
     if sys.prefix == sys.base_prefix and os.path.exists(owner):
         if of_debian:
             return f"as root: apt-get install {of_debian}"
-        own = "~/.local/nbspam"
-        make = f"{sys.executable} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}"
-        return f"{make}; then {own}/bin/python -m nbspam is this program with the extra"
+        venv = "~/.local/nbspam"
+        make = f"{sys.executable} -m venv --system-site-packages {venv} && {venv}/bin/pip install {packages}"
+        return f"{make}; then {venv}/bin/python -m nbspam is this program with the extra"
     python = shlex.quote(sys.executable)
     install = f"{python} -m pip install {packages}"
     return install if find_spec("pip") else f"{python} -m ensurepip && {install}"

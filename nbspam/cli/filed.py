@@ -39,7 +39,7 @@ def filed_command(options: Options) -> int:
     """
     folder, oldest = options.folder, time.time() - options.since if "since" in options.named else 0.0
     is_path = os.path.lexists(folder) or os.sep in folder or not os.path.exists(options.config)
-    files, found = ReadableMessages([folder] if is_path else []), []
+    files, lines = ReadableMessages([folder] if is_path else []), []
     with open_filter(options.model) as judge:
         class_number(judge.model, SPAM)
         for name, data in files if is_path else read_junk(options.config, folder, oldest):
@@ -47,11 +47,11 @@ def filed_command(options: Options) -> int:
             if seconds is None or seconds >= oldest:
                 verdict = judge.classify(data, name)
                 verdict.scored.parts = []  # of thousands they would fill the memory
-                found.append((verdict, None if seconds is None else utc(int(1000 * seconds)), fields))
-    found.sort(key=lambda one: (one[0].label == SPAM, one[0].log_odds or 0.0))
+                lines.append((verdict, None if seconds is None else utc(int(1000 * seconds)), fields))
+    lines.sort(key=lambda line: (line[0].label == SPAM, line[0].log_odds or 0.0))
     out = console()
     out.width = out.width if out.is_terminal else MAX_LINE
-    for verdict, date, (sender, subject) in found:
+    for verdict, date, (sender, subject) in lines:
         if options.json:
             about = {"name": verdict.name, "date": date, "from": sender, "subject": subject}
             write_json(about | {key: getattr(verdict, key) for key in ("label", "probability", "log_odds")})
@@ -59,7 +59,7 @@ def filed_command(options: Options) -> int:
             texts = f"{plain(sender)[:MAX_SENDER]}  {plain(subject)[:MAX_SUBJECT]}"
             line = f"{(date or 'no date')[:10]:10}  {_say_how_sure(verdict):20}  {texts}"
             out.print(line, no_wrap=True, overflow="ellipsis")
-    if not found and not files.status:
+    if not lines and not files.status:
         say("There is no mail, or none that is so new.")
     return files.status
 

@@ -47,8 +47,8 @@ def label_command(options: Options) -> None:
     with steps("Reading", len(items)) as advance:
         labelling = Labelling(options.model, items, options.jobs, advance, options.start)
     if labelling.asked is None:
-        known = "the model has learned each of them, or nearly the same message"
-        print_sentence(out, f"Nothing to label in {amount(len(items), 'message')}: {known}.")
+        why = "the model has learned each of them, or nearly the same message"
+        print_sentence(out, f"Nothing to label in {amount(len(items), 'message')}: {why}.")
     elif failure := LabelScreen(labelling).run():
         raise failure
     counts = labelling.labelled

@@ -91,9 +91,9 @@ def _listen(options: Options) -> list[Socket]:
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
-    if socket is None and "socket_mode" in options.named:
-        remedy = "add --socket PATH, or leave it out"
-        raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
+    if socket is None:
+        why, remedy = "has no effect without --socket", "add --socket PATH, or leave it out"
+        options.refuse(["socket_mode"], why, remedy, "no-effect")
     if passed:
         return passed
     if socket is not None:

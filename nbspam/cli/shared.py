@@ -36,7 +36,7 @@ def open_source(options: Options, allow_one_class: bool = False) -> Source:
     source = open_labelled(options.source, classes=classes, allow_one_class=allow_one_class, **same)
     source.attached = "attached" in options.named
     if source.attached:
-        options.refuse(CLUSTER, "opens no reports", "leave it out", "--attached")
+        options.refuse(CLUSTER, "opens no reports", "leave it out", method="--attached")
     return source
 
 

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from rich import box
@@ -129,6 +129,11 @@ def print_rows(
     out.print(fit_table(shown, out, rare))
 
 
+def number(value: float, form: str, before: str = "") -> str:
+    """A number, with a text before it; empty if it is not defined."""
+    return "" if isnan(value) else f"{before}{value:{form}}"
+
+
 def utc(time_ms: int | None) -> str | None:
     """A time of the ledger for other programs."""
     return None if time_ms is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_ms / 1000))
@@ -178,7 +183,7 @@ def _json_values(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {key: _json_values(one) for key, one in value.items()}
+        return {key: _json_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [*map(_json_values, value)]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -5,7 +5,6 @@ import os
 from nbspam.cli import CLUSTER, SCORING, SOURCE, Options, command, plain, say, shared
 from nbspam.cli.progress import check_all_read, message_steps, train_summary
 from nbspam.decision import read_loss
-from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.tasks.train import train_model
@@ -39,8 +38,7 @@ def train_command(options: Options) -> None:
     if options.find_named(["update", "replace"]) == "update":
         _update(options)
     else:
-        if "start" in options.named:  # $NBSPAM_START is for other commands
-            raise UsageError("--start", "is not for a new model", "add --update", "train-start")
+        options.refuse(["start"], "is not for a new model", "add --update", "train-start")
         _train(options)
     if options.mode is not None:
         os.chmod(options.model, options.mode)
@@ -80,7 +78,7 @@ def _update(options: Options) -> None:
     from nbspam.tasks.update import update
 
     why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-    options.refuse(FOR_A_NEW_MODEL, why, remedy, "--update")
+    options.refuse(FOR_A_NEW_MODEL, why, remedy, method="--update")
     model, start = options.model, options.start
     check_classes(choose_model(model, start))
     source = shared.open_source(options, allow_one_class=True)

@@ -1,7 +1,6 @@
 """`nbspam tune`."""
 
 import shlex
-from math import isnan
 from typing import Any
 
 from nbspam.cli import SOURCE, Options, command, plain, say, tables, with_flags
@@ -60,11 +59,13 @@ def tune_command(options: Options) -> None:
     check_all_read(skipped)
 
 
-def _describe(one: Candidate) -> dict[str, Any]:
-    names = {"options": with_flags(one.options), "event_model": PLANS[one.options].settings.event_model}
-    _, log_loss, difference, interval, p = one.log_loss
-    paired = {"difference": difference, "difference_interval": interval, "p": p, "verdict": one.verdict}
-    return one._asdict() | names | {"log_loss": log_loss} | paired
+def _describe(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as JSON values."""
+    event_model = PLANS[candidate.options].settings.event_model
+    _, log_loss, difference, interval, p = candidate.log_loss
+    paired = {"difference": difference, "difference_interval": interval, "p": p, "verdict": candidate.verdict}
+    names = {"options": with_flags(candidate.options), "event_model": event_model, "log_loss": log_loss}
+    return candidate._asdict() | names | paired
 
 
 def format_command(chosen: str, options: Options) -> str:
@@ -84,13 +85,13 @@ def show_tuning(tuning: Tuning, command: str) -> None:
     tables.print_sentence(out, f"Decisions: {tuning.costs}.")
     numbers = ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
     shown = tables.table("", "than the\ndefault", *numbers)
-    for one in tuning.candidates:
-        percents = ["" if isnan(value) else f"{value:.2f}" for value in (one.hm_percent, one.sm_percent)]
-        _, high = one.log_loss.interval
-        margin = "" if isnan(high) else f" ± {high - one.log_loss.difference:.4f}"
-        paired = (one.verdict, f"{one.log_loss.difference:+.4f}{margin}") if one.options else ("", "")
-        name = with_flags(one.options) or "the default"
-        shown.add_row(name, *paired, *percents, style="bold green" if one is chosen else "")
+    for candidate in tuning.candidates:
+        percents = [tables.number(value, ".2f") for value in (candidate.hm_percent, candidate.sm_percent)]
+        difference, (_, high) = candidate.log_loss.difference, candidate.log_loss.interval
+        margin = tables.number(high - difference, ".4f", " ± ")
+        paired = (candidate.verdict, f"{difference:+.4f}{margin}") if candidate.options else ("", "")
+        name = with_flags(candidate.options) or "the default"
+        shown.add_row(name, *paired, *percents, style="bold green" if candidate is chosen else "")
     log_loss = f"{chosen.log_loss.a:.4f} (mean -ln of the true class's probability; lower is better)"
     out.print(tables.fit_table(shown, out))
     tables.print_sentence(out, f"\nLog loss of the default: {log_loss}.")

@@ -165,6 +165,5 @@ def vectorize_command(options: Options) -> None:
 def _check_options(options: Options) -> None:
     if options.features == "words" and options.vocab is None:
         raise UsageError("", "words need it", "add it, or take `features=numeric`", "usage", option="vocab")
-    for option in ("vocab", "event_model", "token_pattern"):
-        if options.features == "numeric" and option in options.named:
-            raise UsageError(options.named[option], "is for words", "leave it out", "usage", option=option)
+    if options.features == "numeric":
+        options.refuse(["vocab", "event_model", "token_pattern"], "is for words", "leave it out")
