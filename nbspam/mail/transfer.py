@@ -50,7 +50,15 @@ def decode_quoted_printable(payload: bytes) -> bytes:
 
 
 def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
-    """Base64, also with foreign characters, wrong padding, a footer, or more base64 after the padding."""
+    """Base64, also with foreign characters, wrong padding, a footer, or more base64 after the padding.
+
+    Words stay as they are: one in twelve of their bytes is a blank or foreign.
+    """
+    start = payload.lstrip().partition(b"\n")[0].rstrip()
+    foreign = len(payload) - len(payload.translate(None, _NOT_BASE64_TEXT)) + payload.count(b" ")
+    if foreign > max(3, len(payload) // 12) and (b" " in start or _is_text(start)):
+        allowance.note("bad-base64")
+        return payload
     gap = payload.find(b"\n\n", 1)
     if gap > 0 and _is_mostly_text(payload[gap:]):  # the footer of a mailing list
         allowance.note("text-after-base64")

@@ -92,10 +92,13 @@ const BASE64: [u8; 256] = {
 };
 const FOREIGN: u8 = 64;
 
-/// Base64, also with foreign characters; wrong padding, a footer or more base64 after it are rare.
+/// Base64, also with foreign characters; words, wrong padding, a footer or more base64 after it are rare.
 pub fn decode_base64(payload: &[u8]) -> Read<Vec<u8>> {
     let text = trim_end(payload);
-    let is_one = memmem::find(text, b"\n\n").is_none()
+    let is_foreign = |byte: &&u8| BASE64[usize::from(**byte)] == FOREIGN && !b"\t\n\r=".contains(byte);
+    let foreign = payload.iter().filter(is_foreign).count();
+    let is_one = foreign <= (payload.len() / 12).max(3)
+        && memmem::find(text, b"\n\n").is_none()
         && memchr(b'=', payload).is_none_or(|pad| text.len() <= pad + 2);
     is_one.then(|| decode_strictly(payload)).flatten().ok_or(RARE)
 }
