@@ -37,10 +37,7 @@ _STATEFUL = ("utf_7", "utf_16", "utf_32", "hz", _ISO_2022)  # ASCII bytes may be
 # Codecs of these names take any bytes.  Thai (cp874) does too, but a short Thai word may be UTF-8 by chance.
 _TAKING_ALL = ("cp125", "cp437", "cp85", "cp86", "iso8859", "koi8", "mac_")
 # Names from programs that did not know the charset.
-_EMPTY = frozenset(
-    ("", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none")
-    + ("binary", "8bit")
-)
+_EMPTY = frozenset(["", *read_table("kinds")["charsets"]])
 
 
 def look_up_codec(label: str) -> str:
@@ -52,19 +49,7 @@ def look_up_codec(label: str) -> str:
     name = words[0].removeprefix("charset=") if words else ""
     name = name.partition("*")[0].partition(":")[0].removeprefix("x-")
     name = name.replace("-", "").replace("_", "")
-    page = name.removeprefix("windows").removeprefix("win").removeprefix("dos")
-    return _CODECS.get(name) or _CODECS.get("cp" + page, "")
-
-
-def find_page_charset(payload: bytes) -> str:
-    """The charset an HTML page names for itself, "" if none."""
-    head = payload[:2048].lower()
-    start = head.find(b"charset=")
-    if start < 0 or b"<meta" not in head:
-        return ""
-    words = head[start + 8 : start + 60].replace(b'"', b" ").replace(b"'", b" ").replace(b">", b" ").split()
-    name = words[0].decode("latin-1") if words else ""
-    return "utf-8" if look_up_codec(name).startswith("utf_16") else name  # HTML, 13.2.3.2
+    return _CODECS.get(name) or _CODECS.get("cp" + name.lstrip("abcdefghijklmnopqrstuvwxyz0"), "")
 
 
 def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
@@ -114,7 +99,7 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _try_decode(payload, codec) is not None:
         return codec
-    return "utf-8" if _is_mostly_utf_8(payload, _MOST_OF_UTF_8) else _guess(payload, allowance)
+    return "utf-8" if is_mostly_utf_8(payload, _MOST_OF_UTF_8) else _guess(payload, allowance)
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
@@ -137,7 +122,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("no-charset")
     else:
         allowance.note("bad-charset")
-    if _is_mostly_utf_8(payload, _MOST_IF_DECLARED if codec == "utf-8" else _MOST_OF_UTF_8):
+    if is_mostly_utf_8(payload, _MOST_IF_DECLARED if codec == "utf-8" else _MOST_OF_UTF_8):
         codec = "utf-8"
     elif codec in ("", "ascii", "utf-8") or codec.startswith(_ISO_2022):
         codec = _guess(payload, allowance)
@@ -148,8 +133,7 @@ def _find_marked_codec(payload: bytes, codec: str) -> str:
     """The codec that a byte order mark or escapes tell, or the declared one if it needs escapes, or ""."""
     if payload.startswith(_UTF_8):
         return "utf-8"
-    utf_16 = find_utf_16(payload, codec)
-    if utf_16:
+    if utf_16 := find_utf_16(payload, codec):
         return utf_16
     has_escapes = any(escape in payload for escape in _ESCAPES)
     if has_escapes and not codec.startswith(_STATEFUL) and (codec != "utf-8" or payload.isascii()):
@@ -183,7 +167,7 @@ def _is_sound(text: str, most: float = 0.1) -> bool:
     return text.count("\ufffd") <= most * high
 
 
-def _is_mostly_utf_8(payload: bytes, most: float) -> bool:
+def is_mostly_utf_8(payload: bytes, most: float = _MOST_IF_DECLARED) -> bool:
     """True if some bytes may be broken, at most this share, but hardly by chance."""
     return _is_sound(payload.decode("utf-8", "replace"), most)
 

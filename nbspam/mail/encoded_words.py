@@ -25,10 +25,7 @@ def decode_words(value: str, allowance: Allowance) -> str:
     run: list[bytes] = []  # payloads of neighbouring words
     run_charset = ""
     position = 0
-    while allowance.encoded_words:
-        span = _find_word(value, position)
-        if span is None:
-            break
+    while allowance.encoded_words and (span := _find_word(value, position)):
         start, stop = span
         charset, payload = _decode_word(value[start:stop], allowance)
         allowance.encoded_words -= 1

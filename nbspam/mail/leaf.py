@@ -8,7 +8,7 @@ attachments, if it knows their kind.
 import re
 
 from nbspam.limits import Allowance, Stage
-from nbspam.mail.charset import decode, find_page_charset, find_utf_16, is_utf_8, look_up_codec
+from nbspam.mail.charset import decode, find_utf_16, is_mostly_utf_8, is_utf_8, look_up_codec
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.message import Document, Part, normalise_filename
 from nbspam.tables import read_pairs, read_table
@@ -55,15 +55,13 @@ def begin_part(content: dict[str, str], default_type: str, allowance: Allowance)
     value = content.get("content-type")
     if value is not None:
         _read_type(part, value, allowance)
-    value = content.get("content-transfer-encoding")
-    if value:
+    if value := content.get("content-transfer-encoding"):
         part.encoding = value.lower()
         if part.encoding not in IDENTITY:
             from nbspam.mail.transfer import normalise_encoding  # plain mail needs no decoding
 
             part.encoding = normalise_encoding(value)
-    value = content.get("content-disposition")
-    if value:
+    if value := content.get("content-disposition"):
         kind, parameters = parse_parameters(value, allowance)
         part.disposition = "inline" if kind == "inline" else "attachment"
         part.filename = _decode_filename(parameters.get("filename", ""), allowance)
@@ -253,9 +251,13 @@ def _choose_page_charset(label: str, payload: bytes, allowance: Allowance) -> st
     codec = look_up_codec(label)
     if codec.startswith("utf_16") and b"\0" not in payload:
         label = codec = ""  # markup in UTF-16 has zero bytes
+    from nbspam.mail.html.tags import find_page_charset  # not needed for plain mail
+
+    named = find_page_charset(payload)
     is_open = codec in ("", "ascii")
-    named = find_page_charset(payload) if is_open or is_utf_8(payload) else ""
-    if not named or (not is_open and look_up_codec(named) != "utf-8"):
+    is_other = codec == "utf-8" and not is_mostly_utf_8(payload)
+    fits = is_utf_8(payload) if look_up_codec(named) == "utf-8" else is_other
+    if not named or not (is_open or fits):
         return label
     if label and is_open:
         allowance.note("no-charset")

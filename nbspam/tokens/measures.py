@@ -34,9 +34,8 @@ def tokenize_measures(message: Message, texts: Texts) -> list[str]:
     tokens = []
     for name, edges in BIN_EDGES.items():
         value = values[name]
-        tokens.append(
-            _TOKENS[name][-1 if value is None else bisect_right(edges, value)]
-        )  # the last: no value
+        # The last token of a measure says that it has no value.
+        tokens.append(_TOKENS[name][-1 if value is None else bisect_right(edges, value)])
     return tokens
 
 

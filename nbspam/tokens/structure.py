@@ -49,7 +49,7 @@ _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
-_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
+_BREAKS = dict.fromkeys(range(32))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
 _STOPS = dict.fromkeys((0x3002, 0xFF61), ".")  # full stops of Chinese and Japanese
 _MAX_DIGITS = 40  # of a number; browsers and C libraries allow leading zeros
@@ -220,7 +220,7 @@ def find_host(url: str) -> str:
 
 def _split_scheme(url: str) -> tuple[str, str]:
     """Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends."""
-    url = pin(url[:MAX_URL].strip()).translate(_BREAKS)
+    url = pin(url[:MAX_URL]).translate(_BREAKS).strip()
     scheme, colon, rest = url.partition(":")
     return (scheme.lower(), rest) if colon and scheme.isalpha() else ("", url)
 

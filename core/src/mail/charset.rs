@@ -2,11 +2,9 @@
 
 use super::codecs::{decode_iso_2022, decode_with, is_foreign, BROKEN};
 use super::guess::guess_codec;
-use super::headers::{between, latin_1};
 use super::message::{Read, RARE};
-use super::transfer::is_white;
 use crate::limits::Allowance;
-use crate::tables::{list_parts, CHARSETS};
+use crate::tables::{list_parts, list_words, Names, CHARSETS, KINDS};
 use crate::text::split_space;
 use memchr::{memchr, memmem};
 use std::collections::HashMap;
@@ -14,13 +12,10 @@ use std::sync::LazyLock;
 
 const MARK: &str = "\u{feff}";
 const MOST_OF_UTF_8: f64 = 0.34;
-const MOST_IF_DECLARED: f64 = 0.5;
+pub const MOST_IF_DECLARED: f64 = 0.5;
 const TAKING_ALL: [&str; 7] = ["cp125", "cp437", "cp85", "cp86", "iso8859", "koi8", "mac_"];
 /// Names from programs that did not know the charset.
-#[rustfmt::skip]
-const EMPTY: [&str; 10] = [
-    "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none", "binary", "8bit",
-];
+static EMPTY: Names = LazyLock::new(|| list_words(KINDS, "charsets"));
 /// Name without punctuation -> the codec of Python.
 static CODECS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     list_parts(CHARSETS).flat_map(|(codec, names)| names.map(move |name| (name, codec))).collect()
@@ -34,16 +29,14 @@ pub fn look_up_codec(label: &str) -> &'static str {
     let word = split_space(&label).next().unwrap_or_default();
     let name = word.strip_prefix("charset=").unwrap_or(word).split(['*', ':']).next().unwrap_or_default();
     let name = name.strip_prefix("x-").unwrap_or(name).replace(['-', '_'], "");
-    let page = ["windows", "win", "dos"]
-        .iter()
-        .fold(&name[..], |page, start| page.strip_prefix(start).unwrap_or(page));
+    let page = name.trim_start_matches(|letter: char| letter.is_ascii_lowercase() || letter == '0');
     CODECS.get(&name[..]).or_else(|| CODECS.get(&["cp", page].concat()[..])).copied().unwrap_or_default()
 }
 
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label);
-    if codec.is_empty() && !EMPTY.contains(&&label.replace('_', "-")[..]) {
+    if codec.is_empty() && !label.is_empty() && !EMPTY.contains(&&label.replace('_', "-")[..]) {
         allowance.note("unknown-charset");
     }
     let text = decode_as(payload, codec, allowance)?;
@@ -111,7 +104,7 @@ fn try_decode(payload: &[u8], codec: &'static str) -> Read<Option<String>> {
 }
 
 /// True if at most this share of the characters that are not ASCII is broken.
-fn is_sound(text: &str, most: f64) -> bool {
+pub fn is_sound(text: &str, most: f64) -> bool {
     let high = text.chars().filter(|character| !character.is_ascii()).count();
     text.matches(BROKEN).count() as f64 <= most * high as f64
 }
@@ -151,19 +144,4 @@ pub fn choose_header_codec(payload: &[u8], label: &str, allowance: &mut Allowanc
         };
     }
     Ok(codec)
-}
-
-/// The charset an HTML page names for itself, "" if none.
-pub fn find_page_charset(payload: &[u8]) -> String {
-    let head = between(payload, 0, 2_048).to_ascii_lowercase();
-    let start = memmem::find(&head, b"charset=").filter(|_| memmem::find(&head, b"<meta").is_some());
-    let Some(start) = start else { return String::new() };
-    let is_between = |byte: &u8| is_white(byte) || matches!(byte, b'"' | b'\'' | b'>');
-    let mut words = between(&head, start + 8, start + 60).split(is_between).filter(|word| !word.is_empty());
-    let name = latin_1(words.next().unwrap_or_default());
-    if look_up_codec(&name).starts_with("utf_16") {
-        "utf-8".to_string()
-    } else {
-        name
-    }
 }

@@ -1,8 +1,9 @@
 //! nbspam/mail/leaf.py: one leaf of the MIME tree: its header fields and raw bytes to a Part.
 
-use super::charset::{decode, find_page_charset, look_up_codec};
+use super::charset::{decode, is_sound, look_up_codec, MOST_IF_DECLARED};
 use super::encoded_words::decode_words;
 use super::headers::{between, get_parameter, parse_parameters, to_bytes, trim_start, Parameters};
+use super::html::tags::find_page_charset;
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
@@ -184,11 +185,13 @@ fn choose_page_charset(mut label: String, payload: &[u8], allowance: &mut Allowa
     }
     let codec = look_up_codec(&label);
     let is_open = matches!(codec, "" | "ascii");
-    if !is_open && (codec == "utf-8" || std::str::from_utf8(payload).is_err()) {
-        return Ok(label);
-    }
-    let named = find_page_charset(payload);
-    if named.is_empty() || (!is_open && look_up_codec(&named) != "utf-8") {
+    let utf_8 = String::from_utf8_lossy(payload);
+    let named = find_page_charset(payload)?;
+    let fits = match look_up_codec(&named) {
+        "utf-8" => matches!(utf_8, Cow::Borrowed(_)),
+        _ => codec == "utf-8" && !is_sound(&utf_8, MOST_IF_DECLARED),
+    };
+    if named.is_empty() || !(is_open || fits) {
         return Ok(label);
     }
     if is_open && !label.is_empty() {

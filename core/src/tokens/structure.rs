@@ -260,14 +260,15 @@ fn read_url(url: &str, found: &mut Words) -> Read<String> {
 
 /// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
 fn split_scheme(url: &str) -> Read<(String, String)> {
-    let mut url = pin(first(url, MAX_URL).trim_matches(is_space)).into_owned();
-    url.retain(|one| !matches!(one, '\t' | '\r' | '\n'));
+    let mut url = pin(first(url, MAX_URL)).into_owned();
+    url.retain(|one| one >= ' ');
+    let url = url.trim_matches(is_space);
     if let Some((scheme, rest)) = url.split_once(':') {
         if is_alpha(scheme) {
             return Ok((lower(scheme)?.into_owned(), rest.to_string()));
         }
     }
-    Ok((String::new(), url))
+    Ok((String::new(), url.to_string()))
 }
 
 /// What follows the scheme, as (user@host:port in lower case, path and query); \ is / for a browser.

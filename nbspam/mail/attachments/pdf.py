@@ -273,12 +273,8 @@ class _Writer:
 
 def _decode_text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
-    decoded = _decode_bytes(string)
-    return (
-        decoded[2:].decode("utf-16-be", "replace")
-        if decoded[:2] == b"\xfe\xff"
-        else decoded.decode("latin-1")
-    )
+    text = _decode_bytes(string)
+    return text[2:].decode("utf-16-be", "replace") if text[:2] == b"\xfe\xff" else text.decode("latin-1")
 
 
 def _decode_bytes(string: bytes) -> bytes:

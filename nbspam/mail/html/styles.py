@@ -22,13 +22,15 @@ MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest 
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
-UNKNOWN_COLOUR, TRANSPARENT = -1, -2  # text in or on an unknown colour counts as seen
+# Text in or on an unknown colour counts as seen; the outer one is that around the element.
+UNKNOWN_COLOUR, TRANSPARENT, OUTER_COLOUR = -1, -2, -int(2 * MOST)  # no size of letters is below -MOST
 FAINT_OPACITY = 0.1  # opacity that nobody can read
 _WORDS = read_table("html")
-# Any other name is UNKNOWN_COLOUR.
 _COLOURS = {name: int(digits, 16) for name, digits in read_pairs(_WORDS["colours"]).items()}
-_COLOURS |= {"transparent": TRANSPARENT, "none": TRANSPARENT}
+_COLOURS |= {"transparent": TRANSPARENT, "none": TRANSPARENT, "initial": UNKNOWN_COLOUR}
+_COLOURS |= {"inherit": OUTER_COLOUR, "unset": OUTER_COLOUR, "currentcolor": OUTER_COLOUR}
 _HEX = frozenset("0123456789abcdef")
+_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.#"  # of ASCII, in selectors
 # Units -> what one of them is: pixels, degrees, percent of full, steps of a channel, a share of one.
 _PIXELS = {unit: float(size) for unit, size in read_pairs(_WORDS["lengths"]).items()}
 _RELATIVE = {"em": -1.0, "%": -0.01, "ex": -0.5, "ch": -0.5}  # to the size of letters around
@@ -51,7 +53,7 @@ def parse_number(value: str, units: dict[str, float]) -> float | None:
     """A number, within MOST, times what its unit is; None for anything else."""
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
     unit = units.get(value[len(digits) :])
-    if unit is None or not value.isascii():
+    if unit is None or not value.isascii() or not digits[-1:].isdigit() or "_" in digits:
         return None
     try:
         return max(-MOST, min(float(digits) * unit, MOST))
@@ -72,8 +74,11 @@ def parse_letter_size(value: str) -> float | None:
 
 
 def _parse_font(value: str) -> float | None:
-    """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight."""
-    sizes = [word.partition("/")[0] for word in value.split()[:6] if word[0] in "0123456789."]
+    """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
+
+    Without a name of letters after it browsers ignore it.
+    """
+    sizes = [word.partition("/")[0] for word in value.split()[:-1][:6] if word[0] in "0123456789."]
     return next((parse_letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
 
 
@@ -88,6 +93,12 @@ def parse_colour(value: str) -> int:
         is_faint = len(digits) == 8 and int(digits[6:], 16) <= 255 * FAINT_OPACITY
         return TRANSPARENT if is_faint else int(digits[:6], 16)
     return _parse_colour_function(value)
+
+
+def _read_colour(value: str) -> float | None:
+    """The colour of a value; None for a word that names none."""
+    is_word = value.isascii() and (value.isalpha() or not value)
+    return _COLOURS.get(value) if is_word else parse_colour(value)
 
 
 def _parse_colour_function(value: str) -> int:
@@ -116,7 +127,8 @@ def _parse_background(value: str) -> int:
     start = max(value.find("rgb"), value.find("hsl"))
     words = [value[start:]] if start >= 0 else value.split()[:20]
     colours = [each for each in map(parse_colour, words) if each != UNKNOWN_COLOUR]
-    return colours[0] if colours and "gradient(" not in value else UNKNOWN_COLOUR
+    colour = colours[0] if colours and "gradient(" not in value else UNKNOWN_COLOUR
+    return OUTER_COLOUR if colour == TRANSPARENT else colour
 
 
 def _keep_words(part: str) -> Callable[[str], str | None]:
@@ -128,7 +140,7 @@ def _keep_words(part: str) -> Callable[[str], str | None]:
 SIZES = ("height", "max-height", "width", "max-width")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "color": ("colour", parse_colour),
+    "color": ("colour", _read_colour),
     **dict.fromkeys(("background", "background-color"), ("background", _parse_background)),
     "background-image": ("background", lambda value: UNKNOWN_COLOUR if "(" in value else None),
     "font-size": ("size", parse_letter_size),
@@ -152,8 +164,7 @@ class Style:
         self.important: Properties = {}
         for declaration in remove_comments(declarations).lower().split(";"):
             name, _, value = declaration.partition(":")
-            known = _READ.get(name.strip())
-            if known is not None:
+            if known := _READ.get(name.strip()):
                 kept_as, read = known
                 value, mark, word = value.partition("!")
                 read_value = read(value.strip())
@@ -192,6 +203,14 @@ def _split_marks(word: str) -> list[str]:
     return [mark if mark[0] in ".#" else mark.lower() for mark in marks]
 
 
+def _is_plain(selector: list[str]) -> bool:
+    """True if the words of a selector are names, classes, ids, and `>` between them."""
+    marks = [mark for word in selector for mark in _split_marks(word) if mark not in ("*", ">")]
+    odd = "".join(marks).encode("ascii", "ignore").translate(None, _NAME)
+    is_named = not odd and all(mark.lstrip(".#-")[:1] not in "0123456789" for mark in marks)
+    return is_named and [">"] not in (selector[:1], selector[-1:]) and bool(selector)
+
+
 class Sheet:
     """The rules of a page's style elements, by one of their marks;  asked: marks that they want around."""
 
@@ -207,35 +226,31 @@ class Sheet:
         held = [True]  # for the sheet, and for each block that is open
         for chunk in remove_comments(css).replace("<!--", "").replace("-->", "").split("}"):
             if "{" not in chunk:
-                if len(held) > 1:
-                    held.pop()
+                held = held[:-1] or [False]  # a brace that closes nothing spoils the next rule
                 continue
             *heads, body = chunk.split("{")
             for head in heads[:-1]:
                 block = head.rpartition(";")[2].strip().lower()
                 held.append(held[-1] and block.startswith("@media") and is_screen(block[6:]))
             if held[-1] and ":" in body:
-                self._add_rules(heads[-1].rpartition(";")[2], body)
+                self._add_rules(heads[-1].rpartition(";")[2] if "@" in heads[-1] else heads[-1], body)
+            held[0] = True
 
     def _add_rules(self, head: str, body: str) -> None:
-        """Add a rule for each selector of a list of them."""
+        """Add a rule for each selector of a list, if none asks for more than elements and those around."""
         self._unread -= 1 + head.count(",")
         style = Style(body if "@" not in head and self._unread >= 0 else "")
         if style.plain or style.important:
-            for selector in head.replace(">", " > ").split(","):
-                self._add(selector, style)
+            selectors = [selector.split() for selector in head.replace(">", " > ").split(",")]
+            for written in selectors if all(map(_is_plain, selectors)) else ():
+                self._add(written, style)
 
-    def _add(self, selector: str, style: Style) -> None:
-        """Add a rule, unless its selector asks for more than elements and those around them."""
-        written = selector.split()
+    def _add(self, written: list[str], style: Style) -> None:
         words = [word for word in written if word != ">"]
-        is_child = written[-2:-1] == [">"]
-        is_known = written[-1:] != [">"] and written[:1] != [">"]
-        is_plain = 0 < len(words) <= MAX_ASKED and not any(mark in selector for mark in ":[+~\\(&")
-        if not is_plain or not is_known or self._size >= MAX_RULES:
+        if len(words) > MAX_ASKED or self._size >= MAX_RULES:
             return
         self._size += 1
-        rule = Rule(words, is_child, self._size, style)
+        rule = Rule(words, written[-2:-1] == [">"], self._size, style)
         if len(rule.around) + len(self.asked) <= MAX_ASKED:
             self.asked |= rule.around
             self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name

@@ -5,19 +5,9 @@ Nothing here depends on the tags before it, so that a tag may be remembered by i
 
 from __future__ import annotations
 
+from nbspam.mail.charset import look_up_codec
+from nbspam.mail.html import styles
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import (
-    DRAWING,
-    FAINT_OPACITY,
-    NORMAL,
-    SIZES,
-    TINY,
-    TRANSPARENT,
-    UNKNOWN_COLOUR,
-    Style,
-    find_asked,
-    parse_colour,
-)
 from nbspam.tables import read_table
 
 TYPE_CHECKING = False
@@ -67,7 +57,7 @@ class Tag:
     """
 
     def __init__(
-        self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = DRAWING, is_drawn: bool = False
+        self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = styles.DRAWING, is_drawn: bool = False
     ) -> None:
         """One tag by what is between < and >.
 
@@ -93,7 +83,7 @@ class Tag:
                 properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(attributes) else "block")
             if properties:
                 self._settle(properties)
-            if around := find_asked(self.marks, asked):
+            if around := styles.find_asked(self.marks, asked):
                 self.look["around"] = around
         else:
             is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
@@ -102,7 +92,8 @@ class Tag:
         self.stops = ({"table"} if name in _WITH_BACKGROUND else _WALLS).union(self.ends)
         self.link = _find_target(name, attributes)
         self.alt = attributes.get("alt", "")
-        self.media = attributes.get("media", "").lower()
+        is_css = "css" in attributes.get("type", "css").lower()
+        self.media = attributes.get("media", "").lower() if is_css else "none"
         is_seen = name == "input" and attributes.get("type", "").lower() not in _WITHOUT_TEXT
         self.shown = attributes.get("value") or attributes.get("placeholder", "") if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
@@ -121,33 +112,30 @@ class Tag:
         if name == "bdo":
             values["override"] = True
         if name in ("button", "mark", "select") or (name == "a" and "href" in attributes):
-            values["colour"] = UNKNOWN_COLOUR  # its own one
+            values["colour"] = styles.UNKNOWN_COLOUR  # its own one
         if name == "font" and attributes.get("size", "").strip("+- ")[:1].isdigit():
-            values["size"] = NORMAL
+            values["size"] = styles.NORMAL
         if name == "blockquote" and any(mark in " ".join(attributes.values()) for mark in ("cite", "quote")):
             values["quoted"] = True
         if name in _WITH_BACKGROUND and "background" in attributes:
-            values["background"] = UNKNOWN_COLOUR
+            values["background"] = styles.UNKNOWN_COLOUR
         for attribute, key, names in _COLOURED:
             if attribute in attributes and name in names:
                 value = attributes[attribute].strip().lower()
                 # Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
-                values[key] = max(parse_colour(value), parse_colour("#" + value))
+                values[key] = max(styles.parse_colour(value), styles.parse_colour("#" + value))
         written = attributes.get("style", "")
-        addresses = [piece.partition(")")[0].strip("'\" ") for piece in written.split("url(")[1:]]
-        addresses += [attributes[attribute] for attribute in ("src", "background") if attribute in attributes]
+        pieces = written.lower().split("url(")[1:]
+        addresses = [piece.partition(")")[0].strip().strip("'\"") for piece in pieces]
+        addresses += [attributes[key] for key in ("src", "background") if key in attributes]
         addresses += _list_candidates(attributes.get("srcset", ""))
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
-        styles = [rule.style for rule in rules] + ([Style(written)] if written else [])
+        declared = [rule.style for rule in rules] + ([styles.Style(written)] if written else [])
         if is_drawn and not attributes.keys().isdisjoint(_PRESENTED):
-            presented = [
-                f"{attribute}:{attributes[attribute]}" for attribute in _PRESENTED if attribute in attributes
-            ]
-            styles.insert(0, Style(";".join(presented)))
-        for style in styles:
-            values.update(style.plain)
-        for style in styles:
-            values.update(style.important)
+            presented = [f"{key}:{attributes[key]}" for key in _PRESENTED if key in attributes]
+            declared.insert(0, styles.Style(";".join(presented)))
+        for properties in [style.plain for style in declared] + [style.important for style in declared]:
+            values.update(properties)
         self.colours = [f"#{values[key]:06x}" for key in ("colour", "background") if values.get(key, -1) >= 0]
         return values
 
@@ -159,14 +147,13 @@ class Tag:
             self.kind = OPEN
         elif display in ("block", "table", "flex") and self.kind == OPEN:
             self.kind, self.ends = BLOCK, ()
-        self.look = {key: values[key] for key in _INHERITED if key in values}
-        if get("background") == TRANSPARENT:
-            del self.look["background"]
+        outer = styles.OUTER_COLOUR
+        self.look = {key: values[key] for key in _INHERITED if get(key, outer) != outer}
         is_box = get("overflow") == "hidden" and display != "inline" and self.name not in _WITH_BACKGROUND
         if (
             display == "none"
-            or get("opacity", 1) <= FAINT_OPACITY
-            or (is_box and min([get(name, NORMAL) for name in SIZES]) <= TINY)
+            or get("opacity", 1) <= styles.FAINT_OPACITY
+            or (is_box and min([get(name, styles.NORMAL) for name in styles.SIZES]) <= styles.TINY)
             or get("indent", 0) <= _FAR
         ):
             self.look["gone"] = True
@@ -175,14 +162,14 @@ class Tag:
 def _find_target(name: str, attributes: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to, or a base."""
     has_target = name in ("a", "area", "base") or ":" in name
-    target = (
-        attributes.get("href", attributes.get("xlink:href")) if has_target else None
-    )  # the second one in SVG
+    # Drawings have the second one.
+    target = attributes.get("href", attributes.get("xlink:href")) if has_target else None
     if name in ("form", "button", "input"):
         target = attributes.get("formaction") or attributes.get("action") or None
     if name == "meta" and attributes.get("http-equiv", "").lower() == "refresh":
-        place = attributes.get("content", "").lower().find("url=")
-        target = attributes["content"][place + 4 :].strip("'\" ") if place >= 0 else None
+        target = attributes.get("content", "").lstrip(" 0123456789.,;")  # HTML, 4.2.5.3
+        target = target[3:].lstrip(" =") if target[:3].lower() == "url" else target
+        target = target.strip("'\" ") or None
     return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
@@ -199,6 +186,22 @@ def _list_candidates(srcset: str) -> list[str]:
             addresses.append(address)
             is_address = word.endswith(",")
     return addresses
+
+
+def find_page_charset(payload: bytes) -> str:
+    """The charset that a page names for itself, "" if none; UTF-16 counts as UTF-8.
+
+    Source: HTML, 13.2.3.2, for the first 2,048 bytes.
+    """
+    first, *pieces = payload[:2_048].decode("latin-1").lower().replace("<?xml", "<meta").split("<!--")
+    head = first + "".join([piece.partition("-->")[2] for piece in pieces])
+    for piece in head.split("<meta")[1:]:
+        attributes = parse_attributes(piece.partition(">")[0], 0)
+        pragma = attributes.get("content", "").partition("charset")[2] if "http-equiv" in attributes else ""
+        name = attributes.get("charset") or attributes.get("encoding") or pragma.lstrip(" =")
+        if name:
+            return "utf-8" if look_up_codec(name).startswith("utf_16") else name
+    return ""
 
 
 def resolve(base: str, address: str) -> str:
@@ -221,7 +224,7 @@ def resolve(base: str, address: str) -> str:
 
 def parse_attributes(text: str, place: int) -> dict[str, str]:
     """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
-    text = text if text.isprintable() else text.translate(_BLANKS)
+    spaced = text if text.isprintable() else text.translate(_BLANKS)
     is_plain = "&" not in text
     attributes: dict[str, str] = {}
     while place < len(text):
@@ -229,11 +232,11 @@ def parse_attributes(text: str, place: int) -> dict[str, str]:
         equals = equals if equals >= 0 else len(text)
         words = text[place:equals].replace("/", " ").split()
         place = equals + 1
-        while text[place : place + 1] == " ":
+        while spaced[place : place + 1] == " ":
             place += 1
         quote = text[place] if text[place : place + 1] in ("'", '"') else " "
         place += quote != " "
-        end = text.find(quote, place)
+        end = spaced.find(quote, place)
         end = end if end >= 0 else len(text)
         value = text[place:end] if is_plain else decode_references(text[place:end], True)
         for number, word in enumerate(words, 1):

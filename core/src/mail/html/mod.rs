@@ -3,6 +3,6 @@
 mod entities;
 mod reader;
 mod styles;
-mod tags;
+pub mod tags;
 
 pub use reader::read_html;

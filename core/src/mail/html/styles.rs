@@ -1,7 +1,6 @@
 //! nbspam/mail/html/styles.py: declarations of CSS that can hide a text, and the sheets they are in.
 
 use crate::mail::message::{Read, RARE};
-use crate::python::call;
 use crate::tables::{list_pairs, list_words, Names, HTML};
 use crate::text::{is_digit, is_space, lower, partition, rpartition, split_space};
 use memchr::memmem;
@@ -20,6 +19,7 @@ pub const NORMAL: f64 = 16.0;
 pub const TINY: f64 = 2.0;
 pub const UNKNOWN_COLOUR: f64 = -1.0;
 pub const TRANSPARENT: f64 = -2.0;
+pub const OUTER_COLOUR: f64 = -2.0 * MOST;
 pub const FAINT_OPACITY: f64 = 0.1;
 
 /// A set of the marks that rules want around an element: bit n is the n-th one of a sheet.
@@ -37,12 +37,13 @@ pub const INLINE: f64 = 1.0;
 pub const BLOCK: f64 = 2.0; // table and flex, too
 const OTHER: f64 = 3.0;
 
-/// Any other name is UNKNOWN_COLOUR.
 static COLOURS: LazyLock<HashMap<&str, f64>> = LazyLock::new(|| {
     let colours = list_pairs(HTML, "colours").into_iter();
-    colours
-        .map(|(name, digits)| (name, u32::from_str_radix(digits, 16).map_or(UNKNOWN_COLOUR, f64::from)))
-        .collect()
+    let colours =
+        colours.map(|(name, digits)| (name, u32::from_str_radix(digits, 16).map_or(0.0, f64::from)));
+    let none = [("transparent", TRANSPARENT), ("none", TRANSPARENT), ("initial", UNKNOWN_COLOUR)];
+    let outer = ["inherit", "unset", "currentcolor"].map(|name| (name, OUTER_COLOUR));
+    colours.chain(none).chain(outer).collect()
 });
 /// What a unit is in pixels.
 static PIXELS: LazyLock<Vec<(&str, f64)>> = LazyLock::new(|| {
@@ -66,17 +67,9 @@ fn parse_number(value: &str, units: &[(&str, f64)]) -> Option<f64> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_lowercase() || character == '%');
     let own = value.get(digits.len()..)?;
     let (_, unit) = units.iter().find(|(unit, _)| *unit == own)?;
-    let number = parse_float(digits)? * unit;
-    let least = if MOST < number { MOST } else { number };
-    Some(if least > -MOST { least } else { -MOST }) // so -MOST if it is not a number
-}
-
-/// `float(text)` of ASCII: with blanks around, and underscores between digits, which are rare.
-fn parse_float(text: &str) -> Option<f64> {
-    if text.contains('_') {
-        return call("builtins", "float", (text,)).ok();
-    }
-    text.trim_matches(|character| matches!(character, '\t'..='\r' | ' ')).parse().ok()
+    let is_whole = digits.ends_with(|last: char| last.is_ascii_digit());
+    let number: f64 = digits.parse().ok().filter(|_| is_whole)?;
+    Some((number * unit).clamp(-MOST, MOST))
 }
 
 /// Pixels, or a number without unit.
@@ -99,7 +92,8 @@ fn parse_letter_size(value: &str) -> Option<f64> {
 
 /// The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
 fn parse_font(value: &str) -> Read<Option<f64>> {
-    for word in split_space(value).take(6) {
+    let words: Vec<&str> = split_space(value).collect();
+    for word in words.split_last().map_or(&[][..], |(_, words)| words).iter().take(6) {
         let size = partition(word, "/").0;
         if size.starts_with(|first: char| first.is_ascii_digit() || first == '.')
             && (size == "0" || !is_digit(size)?)
@@ -115,13 +109,7 @@ pub fn parse_colour(value: &str) -> Read<f64> {
     let Some(digits) = value.strip_prefix('#') else {
         return match COLOURS.get(value) {
             Some(colour) => Ok(*colour),
-            None if matches!(value, "transparent" | "none") => Ok(TRANSPARENT),
-            None if ["rgb", "hsl"]
-                .iter()
-                .any(|name| value.trim_start_matches(is_space).starts_with(name)) =>
-            {
-                parse_colour_function(value)
-            }
+            None if value.starts_with("rgb") || value.starts_with("hsl") => parse_colour_function(value),
             None => Ok(UNKNOWN_COLOUR),
         };
     };
@@ -189,6 +177,9 @@ fn parse_display(value: &str) -> f64 {
 fn read_declaration(name: &str, value: &str) -> Read<Option<(&'static str, f64)>> {
     let is = |condition: bool| Some(f64::from(u8::from(condition)));
     let (property, found) = match name {
+        "color" if value.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            ("colour", COLOURS.get(value).copied())
+        }
         "color" => ("colour", Some(parse_colour(value)?)),
         "background" | "background-color" => ("background", Some(parse_background(value)?)),
         "background-image" => ("background", value.contains('(').then_some(UNKNOWN_COLOUR)),
@@ -275,51 +266,49 @@ impl Default for Sheet {
 impl Sheet {
     /// Add the rules of a style element that hold on a wide screen.
     pub fn read(&mut self, css: &str) -> Read<()> {
-        let mut held = vec![true]; // for the sheet, and for each block that is open
+        let mut held: Vec<bool> = Vec::new(); // for each block that is open
+        let mut is_spoilt = false; // by a brace that closes nothing
         let css = remove_comments(css).replace("<!--", "").replace("-->", "");
         for chunk in css.split('}') {
             let mut heads: Vec<&str> = chunk.split('{').collect();
             let body = heads.pop().unwrap_or_default();
             let Some(head) = heads.pop() else {
-                held.truncate((held.len() - 1).max(1));
+                is_spoilt = held.pop().is_none();
                 continue;
             };
             for block in heads {
                 let block = lower(rpartition(block, ";").2.trim_matches(is_space))?;
                 let is_met = block.strip_prefix("@media").is_some_and(is_screen);
-                held.push(held.last() == Some(&true) && is_met);
+                held.push(*held.last().unwrap_or(&!is_spoilt) && is_met);
             }
-            if held.last() == Some(&true) && body.contains(':') {
-                self.add_rules(rpartition(head, ";").2, body)?;
+            if *held.last().unwrap_or(&!is_spoilt) && body.contains(':') {
+                self.add_rules(if head.contains('@') { rpartition(head, ";").2 } else { head }, body)?;
             }
+            is_spoilt = false;
         }
         Ok(())
     }
 
-    /// Add a rule for each selector of a list of them.
+    /// Add a rule for each selector of a list, if none asks for more than elements and those around.
     fn add_rules(&mut self, head: &str, body: &str) -> Read<()> {
         self.unread -= 1 + head.matches(',').count() as i64;
         if head.contains('@') || self.unread < 0 {
             return Ok(());
         }
         let style = Rc::new(Style::read(body)?);
-        if !style.plain.is_empty() || !style.important.is_empty() {
-            for selector in head.replace('>', " > ").split(',') {
-                self.add(selector, &style)?;
-            }
+        let head = head.replace('>', " > ");
+        let has_words = !style.plain.is_empty() || !style.important.is_empty();
+        if has_words && head.split(',').all(is_plain) {
+            head.split(',').try_for_each(|selector| self.add(selector, &style))?;
         }
         Ok(())
     }
 
-    /// Add a rule, unless its selector asks for more than elements and those around them.
     fn add(&mut self, selector: &str, style: &Rc<Style>) -> Read<()> {
-        if selector.contains([':', '[', '+', '~', '\\', '(', '&']) || self.size >= MAX_RULES {
+        if self.size >= MAX_RULES {
             return Ok(());
         }
         let written: Vec<&str> = split_space(selector).collect();
-        if written.first() == Some(&">") || written.last() == Some(&">") {
-            return Ok(());
-        }
         let words = written.iter().filter(|word| **word != ">").map(|word| split_marks(word));
         let words: Vec<Vec<String>> = words.collect::<Read<_>>()?;
         let Some((own, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else {
@@ -389,6 +378,20 @@ impl Sheet {
         found.sort_unstable_by_key(|rule| rule.weight);
         found.into_iter().map(|rule| Rc::clone(&rule.style)).collect()
     }
+}
+
+/// True if the words of a selector are names, classes, ids, and `>` between them.
+fn is_plain(selector: &str) -> bool {
+    let is_named = |mark: &str| {
+        let is_odd =
+            |letter: char| letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"-_.#".contains(letter);
+        let name = mark.trim_start_matches(['.', '#', '-']);
+        !name.is_empty() && !name.starts_with(|digit: char| digit.is_ascii_digit()) && !mark.contains(is_odd)
+    };
+    let marks = selector.replace('.', " .").replace('#', " #");
+    let words: Vec<&str> = split_space(&marks).collect();
+    let has_ends = ![None, Some(&">")].contains(&words.first()) && words.last() != Some(&">");
+    has_ends && words.iter().all(|mark| matches!(*mark, "*" | ">") || is_named(mark))
 }
 
 /// `P.A#b` -> `p`, `.A`, `#b`: the case of classes and ids counts.

@@ -4,8 +4,10 @@
 use super::entities::decode_references;
 use super::styles::{
     parse_colour, Around, Properties, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE, NONE, NORMAL,
-    SIZES, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    OUTER_COLOUR, SIZES, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
+use crate::mail::charset::look_up_codec;
+use crate::mail::headers::{between, latin_1};
 use crate::mail::message::{Read, RARE};
 use crate::tables::{list_words, Names, HTML};
 use crate::text::{first, is_digit, is_space, lower, partition, split_space};
@@ -15,6 +17,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 const MAX_ADDRESS: usize = 4_096;
+const BLANKS: [char; 5] = [' ', '\t', '\r', '\n', '\x0c'];
 const FAR: f64 = -400.0; // pixels
 
 /// What a tag begins or ends.
@@ -75,9 +78,8 @@ pub struct Tag {
 impl Tag {
     /// One tag by what is between < and >, which begins with a letter, or with `/` and a letter.
     pub fn read(text: &str, sheet: &mut Sheet, around: Around) -> Read<Tag> {
-        let text = with_spaces(text);
         let is_start = !text.starts_with('/');
-        let bare = text.strip_prefix('/').unwrap_or(&text);
+        let bare = text.strip_prefix('/').unwrap_or(text);
         let end = bare.find(|character| character == '/' || is_space(character)).unwrap_or(bare.len());
         let (written, after) = bare.split_at(end);
         let written = lower(written)?;
@@ -118,7 +120,8 @@ impl Tag {
         self.has_look = self.is_gone || self.around != 0 || self.inherited.iter().any(Option::is_some);
         self.link = find_target(written, found)?;
         self.alt = found.text("alt").to_string();
-        self.media = lower(found.text("media"))?.into_owned();
+        let is_css = lower(found.get("type").unwrap_or("css"))?.contains("css");
+        self.media = lower(if is_css { found.text("media") } else { "none" })?.into_owned();
         self.shown = find_shown(self.name, found)?;
         Ok(())
     }
@@ -127,7 +130,9 @@ impl Tag {
     fn find_properties(&mut self, found: &Attributes, rules: &[Rc<Style>]) -> Read<Properties> {
         let mut values = self.find_presentation(found)?;
         let written = found.text("style");
-        let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
+        let lower_case = lower(written)?;
+        let find = |piece| partition(piece, ")").0.trim_matches(is_space).trim_matches(['\'', '"']);
+        let mut pictures: Vec<&str> = lower_case.split("url(").skip(1).map(find).collect();
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
         pictures.extend(list_candidates(found.text("srcset")));
         self.pictures = pictures.into_iter().map(cut_address).collect();
@@ -183,8 +188,8 @@ impl Tag {
         } else if display == BLOCK && self.kind == Kind::Open {
             (self.kind, self.ends) = (Kind::Block, &[]);
         }
-        self.inherited =
-            INHERITED.map(|name| get(name).filter(|value| name != "background" || *value != TRANSPARENT));
+        let is_outer = |name, value| value == OUTER_COLOUR || (name == "background" && value == TRANSPARENT);
+        self.inherited = INHERITED.map(|name| get(name).filter(|value| !is_outer(name, *value)));
         let is_box =
             get("overflow") == Some(1.0) && display != INLINE && !WITH_BACKGROUND.contains(&self.name);
         self.is_gone = display == NONE
@@ -192,11 +197,6 @@ impl Tag {
             || (is_box && SIZES.iter().any(|name| get(name).is_some_and(|size| size <= TINY)))
             || get("indent").is_some_and(|indent| indent <= FAR);
     }
-}
-
-/// The address in what follows `url(`.
-fn find_address(piece: &str) -> &str {
-    partition(piece, ")").0.trim_matches(['\'', '"', ' '])
 }
 
 /// The addresses of `a.png 1x, b.png 2x`.
@@ -258,11 +258,12 @@ impl<'a> Attributes<'a> {
         let mut rest = text;
         while !rest.is_empty() {
             let (before, _, after) = partition(rest, "=");
-            let after = after.trim_start_matches(' ');
+            let after = after.trim_start_matches(BLANKS);
             let quote = after.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
             let after = after.get(usize::from(quote.is_some())..).unwrap_or_default();
-            let (value, after) = after.split_once(quote.unwrap_or(' ')).unwrap_or((after, ""));
-            rest = after;
+            let end = quote.map_or(after.find(BLANKS), |quote| after.find(quote)).unwrap_or(after.len());
+            let (value, after) = after.split_at(end);
+            rest = after.get(1..).unwrap_or_default();
             let words = before.split(|character| character == '/' || is_space(character));
             let mut words = words.filter(|word| !word.is_empty()).peekable();
             while let Some(word) = words.next() {
@@ -287,11 +288,21 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The text with each white space of HTML as a space.
-fn with_spaces(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| b"\t\r\n\x0c".contains(&byte)) {
-        Cow::Owned(text.replace(['\t', '\r', '\n', '\x0c'], " "))
-    } else {
-        Cow::Borrowed(text)
+/// The charset that a page names for itself, "" if none; UTF-16 counts as UTF-8.
+pub fn find_page_charset(payload: &[u8]) -> Read<String> {
+    let head = latin_1(between(payload, 0, 2_048)).to_lowercase().replace("<?xml", "<meta");
+    let (first, rest) = head.split_once("<!--").unwrap_or((&head, ""));
+    let shown = rest.split("<!--").map(|piece| partition(piece, "-->").2);
+    let head = std::iter::once(first).chain(shown).collect::<String>();
+    for piece in head.split("<meta").skip(1) {
+        let found = Attributes::read(partition(piece, ">").0)?;
+        let content = found.get("http-equiv").map_or("", |_| found.text("content"));
+        let pragma = partition(content, "charset").2.trim_start_matches([' ', '=']);
+        let mut names = [found.text("charset"), found.text("encoding"), pragma].into_iter();
+        if let Some(name) = names.find(|name| !name.is_empty()) {
+            let name = if look_up_codec(name).starts_with("utf_16") { "utf-8" } else { name };
+            return Ok(name.to_string());
+        }
     }
+    Ok(String::new())
 }
