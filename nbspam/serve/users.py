@@ -165,6 +165,8 @@ class UserFilters:
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
             return Reply(codec.write_tell_answer(False, False), {"result": "nothing asked"})
+        if not request.message:
+            raise ClientError("an empty message", os.EX_DATAERR)
         if not own:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         label = parse_class_name(request.learn_as, "Message-class") if request.learn_as else None
@@ -173,7 +175,7 @@ class UserFilters:
         messages = [("", unwrap_message(request.message))]
         result = learn_messages(own, label, messages, Origin(_name_source(request)))[0]
         answer = codec.write_tell_answer(result in (LEARNED, MOVED), result == FORGOTTEN)
-        return Reply(answer, {"class": label, "result": result})
+        return Reply(answer, {"class": label or "-", "result": result})
 
 
 def check_place(path: str, is_shared: bool = False) -> None:

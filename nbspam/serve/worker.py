@@ -139,10 +139,12 @@ class Worker:
         loop.remove_reader(lifeline)
         for task in acceptors:
             task.cancel()
+        await asyncio.gather(*acceptors, return_exceptions=True)
         for listener in listeners:
             with contextlib.suppress(OSError):  # nobody else waits
                 while True:
                     self._accept(listener.accept()[0], self._clients)
+            listener.close()  # who comes now is refused at once
         await asyncio.sleep(PAUSE_SECONDS)  # their first bytes may be there
         for client in self._clients:
             if not client.has_begun:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ from tests.server import (
     Server,
     answer,
     eventually,
+    free_port,
     model_of_many,
     request,
 )
@@ -168,6 +170,40 @@ def test_signal_stops_the_server_after_the_requests_that_have_started(serve: Sta
         started.sendall(whole[100:])
         assert answer(started).endswith(SPAM)
     assert server.process.wait(PATIENCE) == 0
+
+
+def test_a_stop_breaks_no_connection(serve: Start) -> None:
+    port, is_stopped = free_port(), threading.Event()
+    server = serve("--listen", f"127.0.0.1:{port}")
+
+    def ask() -> set[bytes]:
+        answers = set()
+        while not is_stopped.is_set():
+            with (
+                contextlib.suppress(ConnectionRefusedError),
+                socket.create_connection(("127.0.0.1", port)) as one,
+            ):
+                one.sendall(request("CHECK", SPAM))
+                answers.add(answer(one)[: len(OK)])
+        return answers
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = [pool.submit(ask) for _ in range(12)]
+        time.sleep(1)
+        server.process.terminate()
+        server.process.wait(PATIENCE)
+        is_stopped.set()
+    said = set().union(*[each.result() for each in answers])  # and no ConnectionResetError
+    assert OK in said and said <= {OK, b"SPAMD/1.5 75 EX_TEMPFAIL: is being stopped"[: len(OK)]}
+
+
+def test_an_empty_message_is_not_learned(serve: Start) -> None:
+    server = serve("--allow-tell")
+    fields = ("Message-class: spam", "Set: local")
+    assert server.ask("TELL", b"", *fields).startswith(b"SPAMD/1.5 65 EX_DATAERR: an empty message")
+    server.ask("TELL", SPAM, "Remove: local")
+    eventually(lambda: "nbspam: - " in server.log)
+    assert "None" not in server.log
 
 
 def test_dead_worker_is_replaced(serve: Start) -> None:
