@@ -10,7 +10,7 @@ cannot take out what the base has counted.  Whoever scores gets the sums of both
 from __future__ import annotations
 
 import os
-from itertools import chain, islice
+from itertools import chain, pairwise
 from math import isfinite
 
 from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _KEYS_PER_QUERY = 800  # a typical message has fewer
 _ROWS_AT_ONCE = 10_000
 MAX_COUNT = 1 << 53  # a float has it without rounding, and 64 bits have the sum of a thousand
+ODD_COUNT = "a token has a count that is not a whole number"
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
 BASE_PAGES = 4_000  # of a base that a server has open: 16 MB hold a model of 5,000 messages
@@ -216,18 +217,17 @@ class Model:
         """The names of the user's own mail servers, also those of the base."""
         return [name for part in self.parts for name in part.settings.get(OWN_SERVERS, "").split()]
 
-    def stream_documents(self) -> Iterator[list[int]]:
-        """Key, documents_0, documents_1, ... of some tokens after another, in one list; ascending by key.
+    def stream_documents(self) -> Iterator[list[str]]:
+        """Key, documents_0, documents_1, ... of some tokens after another, each column with commas between.
 
-        Not of an overlay.
+        Not of an overlay.  SQLite joins the numbers, because objects for each row take three times as long.
         """
-        names = [f"documents_{k}" for k in range(len(self.classes))]
-        rows = self.connection.stream(f"SELECT key, {', '.join(names)} FROM token ORDER BY key")
-        while some := [*islice(rows, _ROWS_AT_ONCE)]:
-            numbers = [*chain.from_iterable(some)]
-            for column in range(1, 1 + len(names)):
-                _check_numbers(self.path, numbers[column :: 1 + len(names)])
-            yield numbers
+        counts = ", ".join(f"group_concat(documents_{k})" for k in range(len(self.classes)))
+        n_slices = 1 + sum(self.words) // _ROWS_AT_ONCE
+        bounds = [(number << 64) // n_slices - (1 << 63) for number in range(n_slices + 1)]
+        for first, end in pairwise(bounds):
+            query = f"SELECT group_concat(key), {counts} FROM token WHERE key BETWEEN {first} AND {end - 1}"
+            yield [column or "" for column in self.connection.ask(query)[0]]
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens that a textbook knows have it; all tokens are read.
@@ -517,4 +517,4 @@ def _check_numbers(path: str, counts: list[int]) -> None:
             return
     except TypeError:
         pass
-    raise DamagedModelError(path, "a token has a count that is not a whole number")
+    raise DamagedModelError(path, ODD_COUNT)
