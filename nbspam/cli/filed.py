@@ -44,7 +44,7 @@ def filed_command(options: Options) -> int:
         class_number(judge.model, SPAM)
         for name, data in files if is_path else read_junk(options.config, folder, oldest):
             seconds, *fields = read_fields(data)
-            if seconds is None or seconds >= oldest:
+            if data.strip() and (seconds is None or seconds >= oldest):  # a program empties an mbox
                 verdict = judge.classify(data, name)
                 verdict.scored.parts = []  # of thousands they would fill the memory
                 lines.append((verdict, None if seconds is None else utc(int(1000 * seconds)), fields))

@@ -107,6 +107,8 @@ def test_nothing_there_says_so_and_a_missing_folder_is_an_error(model: Path, tmp
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"no mail" in done.stderr
     assert program("filed", empty, "-q").stderr == b""
+    (tmp_path / "junk.mbox").touch()  # as mutt leaves it
+    assert b"no mail" in program("filed", tmp_path / "junk.mbox").stderr
     for name in ("missing", tmp_path / "missing"):
         assert "[no-input]" in error("filed", name, status=66)
     assert "[model-missing]" in error("filed", empty, "-m", tmp_path / "none", status=66)
