@@ -118,10 +118,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
             if candidate != codec and codec.startswith(_TAKING_ALL):
                 allowance.note("bad-charset")
             return text_or_none, candidate
-    if codec in ("", "ascii"):
-        allowance.note("no-charset")
-    else:
-        allowance.note("bad-charset")
+    allowance.note("no-charset" if codec in ("", "ascii") else "bad-charset")
     if is_mostly_utf_8(payload, _MOST_IF_DECLARED if codec == "utf-8" else _MOST_OF_UTF_8):
         codec = "utf-8"
     elif codec in ("", "ascii", "utf-8") or codec.startswith(_ISO_2022):

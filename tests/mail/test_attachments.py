@@ -85,6 +85,18 @@ def test_text_around_the_pages_of_a_docx_is_read(name: str) -> None:
     assert read(document).text.split() == ["pages", "around"]
 
 
+def test_text_and_links_in_the_cells_of_a_sheet_are_read() -> None:
+    cells = "<c><is><t>pay</t></is></c><c><is><t>now</t></is></c><c><f>HYPERLINK(&quot;http://b.example/&quot;)</f></c>"
+    document = read(docx_of("", **{"xl/worksheets/sheet1.xml": f"<sheetData>{cells}</sheetData>"}))
+    assert (document.text.split(), document.addresses) == (["pay", "now"], ["http://b.example/"])
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+def test_xml_of_a_document_may_be_utf_16(codec: str) -> None:
+    xml = "<w:document><w:t>pears</w:t></w:document>".encode(codec)
+    assert read(archive({**TYPES, "word/document.xml": xml})).text.strip() == "pears"
+
+
 def test_field_of_docx_has_a_link() -> None:
     field = '<w:fldSimple w:instr=" HYPERLINK &quot;http://b.example/&quot; "><w:t>here</w:t></w:fldSimple>'
     assert read(docx_of(field)).addresses == ["http://b.example/"]

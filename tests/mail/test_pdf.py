@@ -119,6 +119,7 @@ def test_streams_are_unpacked() -> None:
     for filters, packed in (
         ("", shown),
         ("/Filter [/ASCII85Decode /FlateDecode]", a85encode(zlib.compress(shown)) + b"~>"),
+        ("/Filter [/ASCIIHexDecode /FlateDecode]", zlib.compress(shown).hex(" ").encode() + b">"),
         ("/Filter[/FlateDecode]", zlib.compress(shown)),
     ):
         content = f"<< {filters} >> stream\r\n".encode() + packed + b"\nendstream"

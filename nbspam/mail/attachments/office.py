@@ -15,12 +15,13 @@ OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with
 _PARTS = tuple(read_table("kinds")["office"])  # begin names that each document has
 _OPEN_DOCUMENT = "content.xml"
 _NOTES = ("word/header", "word/footer", "word/footnotes", "word/endnotes")
-_TEXTS = ("word/document", *_NOTES, "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
-_BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word
+_SHEETS = ("xl/sharedstrings.xml", "xl/worksheets/sheet")
+_TEXTS = ("word/document", *_NOTES, "ppt/slides/slide", *_SHEETS, _OPEN_DOCUMENT)
+_BREAKS = frozenset(("p", "h", "si", "is", "br", "cr", "tab", "line-break", "s"))  # elements that end a word
 _OFF = ('"0"', '"false"', '"off"', "'0'", "'false'", "'off'")  # values of a setting
 # Targets of lists of relations, links of OpenDocument, fields of Word; the quote may be an entity.
 _ADDRESS = re.compile(
-    rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)([^\"'<>&]*+(?:&(?!quot;)[^\"'<>&]*+){0,2000})"
+    rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK\(?)\s*+(?:[\"']|&quot;)([^\"'<>&]*+(?:&(?!quot;)[^\"'<>&]*+){0,2000})"
 )
 _MAX_ADDRESS = 2_000  # bytes
 
@@ -41,6 +42,8 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     name : lower-case, inside the archive
     xml  : perhaps cut off, or not XML at all
     """
+    if xml.startswith((b"\xff\xfe", b"\xfe\xff")):
+        xml = xml.decode("utf-16", "replace").encode()
     for match in _ADDRESS.finditer(xml):
         document.add_address(decode_references(match[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
     if not name.endswith(".rels") and len(document.text) < MAX_DOCUMENT_TEXT:
@@ -57,7 +60,7 @@ def _collect_text(xml: bytes, is_open_document: bool, allowance: Allowance) -> s
     run = _Run()
     for piece in pieces:
         tag, _, text = piece.partition(">")
-        name = tag.lstrip("/").partition(" ")[0].rstrip("/").rpartition(":")[2]
+        name = "".join(tag.lstrip("/").split(None, 1)[:1]).rstrip("/").rpartition(":")[2]
         if name in _BREAKS:
             shown.append(" ")
         if is_open_document:

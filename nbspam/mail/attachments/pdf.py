@@ -34,7 +34,7 @@ _STRING = rb"(\((?:[^()\\]++|\\.|" + _INNER + rb"){0,10000}\)?|<[0-9A-Fa-f\s]*+>
 _NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
 # An image in a page (8.9.7): it has no length, so its end is an EI before text, as in viewers.
 _IMAGE = rb"BI\s.*?(?:EI(?=\s)(?!.{0,4}[^\s -~])|\Z)"
-_NAME_OR_OPERATOR = rb"/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++"
+_NAME_OR_OPERATOR = rb"/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|%[^\r\n]*+|[A-Za-z'\"*]++"
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER.pattern + rb")|" + _NAME_OR_OPERATOR, re.DOTALL)
 _STRING_OR_ESCAPE = re.compile(_STRING + rb"|#([0-9A-Fa-f]{2})", re.DOTALL)
 _ADDRESSES = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
@@ -108,6 +108,8 @@ class _File:
         for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
             if name == b"FlateDecode":
                 data = inflate(data.lstrip()[2:])  # after the header of zlib
+            elif name == b"ASCIIHexDecode":
+                data = _decode_bytes(b"<" + data.partition(b">")[0])
             elif name == b"ASCII85Decode":
                 with suppress(ValueError):
                     data = a85decode(data.partition(b"~")[0], ignorechars=b" \t\r\n\0\f")

@@ -169,8 +169,7 @@ class Style:
                 value, mark, word = value.partition("!")
                 read_value = read(value.strip())
                 if read_value is not None and (not mark or word.strip() == "important"):
-                    kept = self.important if mark else self.plain
-                    kept[kept_as] = read_value
+                    (self.important if mark else self.plain)[kept_as] = read_value
 
 
 def remove_comments(css: str) -> str:
