@@ -375,5 +375,5 @@ def command(*keys: str) -> Callable[[Callable[[Options], int | None]], Command]:
 class Group:
     """Commands of one subject, by name."""
 
-    def __init__(self, help: str, commands: dict[str, Command]) -> None:
+    def __init__(self, help: str, **commands: Command) -> None:
         self.help, self.commands = help, commands

@@ -137,8 +137,8 @@ def _read_folders(options: Options) -> dict[str, str]:
     with open_filter(options.model) as judge:
         say(f"Decisions: {judge.costs}.")
         if homeless := [name for name in judge.classes if name not in (*HAM_AND_SPAM, *folders)]:
-            said = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
-            say(f"{said}: name its folder with --class.")
+            mail = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
+            say(f"{mail}: name its folder with --class.")
     return folders
 
 
@@ -177,6 +177,4 @@ def _learn(
     show_learned(learner, is_summed)
 
 
-imap_command = Group(
-    GROUP_HELP, {"scan": scan_command, "learn": learn_folders_command, "watch": watch_command}
-)
+imap_command = Group(GROUP_HELP, scan=scan_command, learn=learn_folders_command, watch=watch_command)

@@ -7,7 +7,7 @@ where they are used.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.store.reader import Model
 
+Named = tuple[str, bytes]  # a message with its name
 LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 OTHER_FORM_HELP = """\
 Learned in another form: its header or encoding has changed since, so the counts stay as they are.
@@ -70,9 +71,7 @@ def unlearn_command(options: Options) -> int:
     return _learn(options, None)
 
 
-def _refuse_unreadable(
-    mail: Iterable[tuple[str, bytes]], messages: ReadableMessages
-) -> Iterator[tuple[str, bytes]]:
+def _refuse_unreadable(mail: Iterable[Named], messages: ReadableMessages) -> Iterator[Named]:
     """The mail without what is not one message that can be read; that is named on stderr.
 
     Empty, as a broken pipe gives it, encrypted, a .msg, or a whole mbox on stdin.
@@ -112,33 +111,20 @@ def _learn(options: Options, class_name: str | None) -> int:
     """
     model, start = options.model, options.start
     label = None if class_name is None else read_class_name(class_name, "CLASS")
+    if class_name and os.path.exists(class_name):
+        _check_no_file(class_name, label, options)
+    if choose_model(model, start) != model:
+        check_classes(start, label)
     messages, origin = ReadableMessages(list_paths(options)), Origin("learn")
+    mail = _open_reports(messages) if options.attached else messages
     done: dict[str, int] = {}
-    try:
-        if choose_model(model, start) != model:
-            check_classes(start, label)
-        if class_name and os.path.exists(class_name):  # the class may be forgotten: do not wait for stdin
-            check_classes(choose_model(model, start), label)
-        mail = _open_reports(messages) if options.attached else messages
-        for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
-            if kind := begin_model(model, start):
-                say(f"{plain(model)} begins as {kind} of {plain(start)}.")
-            allowed: list[tuple[str, str]] = []
-            look = partial(_find_allowed, batch, allowed) if label == SPAM else None
-            results = learn_messages(model, label, batch, origin, look)
-            for (name, data), result in zip(batch, results, strict=True):
-                write_text(f"{result}\t{plain(name)}\n")
-                note_no_mail(name, data)
-                done[result] = done.get(result, 0) + 1
-            for name, who in allowed:  # the list still decides
-                say(f"{plain(name)}: its sender stays allowed, see nbspam allow --remove {who}")
-        if not done:
-            check_classes(choose_model(model, start), label)
-    except NoClassError as error:
-        if not class_name or not os.path.exists(class_name):
-            raise
-        remedy = f"nbspam learn spam {class_name}"
-        raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
+    for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
+        if kind := begin_model(model, start):
+            say(f"{plain(model)} begins as {kind} of {plain(start)}.")
+        for result in _learn_batch(model, label, batch, origin):
+            done[result] = done.get(result, 0) + 1
+    if not done:
+        check_classes(choose_model(model, start), label)
     say(done_text(done))
     if OTHER_FORM in done:
         say(OTHER_FORM_HELP)
@@ -147,7 +133,29 @@ def _learn(options: Options, class_name: str | None) -> int:
     return messages.status
 
 
-def _find_allowed(batch: Iterable[tuple[str, bytes]], allowed: list[tuple[str, str]], model: Model) -> None:
+def _check_no_file(class_name: str, label: str | None, options: Options) -> None:
+    """UsageError if a file is named, but no class; else the command would wait for a message on stdin."""
+    try:
+        check_classes(choose_model(options.model, options.start), label)
+    except NoClassError as error:
+        remedy = f"nbspam learn spam {class_name}"
+        raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
+
+
+def _learn_batch(model: str, label: str | None, batch: Sequence[Named], origin: Origin) -> list[str]:
+    """Learn messages in one transaction, and write a line for each; what was done with each."""
+    allowed: list[tuple[str, str]] = []
+    look = partial(_find_allowed, batch, allowed) if label == SPAM else None
+    results = learn_messages(model, label, batch, origin, look)
+    for (name, data), result in zip(batch, results, strict=True):
+        write_text(f"{result}\t{plain(name)}\n")
+        note_no_mail(name, data)
+    for name, who in allowed:  # the list still decides
+        say(f"{plain(name)}: its sender stays allowed, see nbspam allow --remove {who}")
+    return results
+
+
+def _find_allowed(batch: Iterable[Named], allowed: list[tuple[str, str]], model: Model) -> None:
     """Add to `allowed` the names and senders of the messages whose senders are allowed by the model."""
     if model.has_senders:
         from nbspam.store.senders import judge_by_list  # few models have a list
@@ -156,7 +164,7 @@ def _find_allowed(batch: Iterable[tuple[str, bytes]], allowed: list[tuple[str, s
         allowed += [(name, who) for name, decision, who in judged if decision == ALLOWED]
 
 
-def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
+def _open_reports(messages: ReadableMessages) -> Iterator[Named]:
     """Name of the report and bytes of each attached message; a report without one is named on stderr."""
     from nbspam.corpus.reports import list_attached  # parsing with the standard library takes 16 ms
 
@@ -166,4 +174,4 @@ def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
             why = "has no attached message, so nothing was learned"
             remedy = "forward the message as an attachment, or leave --attached out"
             messages.refuse(BadDataError(name, why, remedy, "no-attached-message"))
-        yield from ((name, one) for one in attached)
+        yield from ((name, message) for message in attached)

@@ -277,14 +277,12 @@ def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:
 
 model_command = Group(
     "Inspect, merge and convert models.",
-    {
-        "info": info_command,
-        "check": check_command,
-        "words": words_command,
-        "dump": dump_command,
-        "load": load_command,
-        "merge": merge_command,
-        "prune": prune_command,
-        "rebase": rebase_command,
-    },
+    info=info_command,
+    check=check_command,
+    words=words_command,
+    dump=dump_command,
+    load=load_command,
+    merge=merge_command,
+    prune=prune_command,
+    rebase=rebase_command,
 )

@@ -48,13 +48,13 @@ def describe_verdict(explanation: Explanation) -> str:
         sides = [f"for it {reasons}"] * bool(reasons) + [f"against it {others}"] * bool(others)
         how_sure = f"{verdict.label}, {name} {percent(verdict.shares[verdict.number])}"
         return f"{how_sure}: {'; '.join(sides)}" if sides else how_sure
-    own = reasons if verdict.decided == verdict.number else others
+    strongest = reasons if verdict.decided == verdict.number else others
     how_sure = f"{verdict.label}, {percent(verdict.shares[verdict.decided])}"
     likelier = max(verdict.shares)
     if verdict.shares[verdict.decided] < likelier:  # its costs decide
         best = verdict.classes[verdict.shares.index(likelier)]
         how_sure = f"{verdict.label}, although {best} is likelier, {percent(likelier)}"
-    return f"{how_sure}: above all {own}" if own else how_sure
+    return f"{how_sure}: above all {strongest}" if strongest else how_sure
 
 
 def describe_side(explanation: Explanation, sign: int) -> str:
@@ -64,16 +64,16 @@ def describe_side(explanation: Explanation, sign: int) -> str:
     A text that was learned comes first if it decides.
     """
     first = "same-text" if explanation.same_text and explanation.same_text.decides else ""
-    sums = [one for one in explanation.sums if sign * (one.log_odds or 0.0) > 0]
-    sums.sort(key=lambda one: (one.kind == first, abs(one.log_odds or 0.0)), reverse=True)
+    sums = [part for part in explanation.sums if sign * (part.log_odds or 0.0) > 0]
+    sums.sort(key=lambda part: (part.kind == first, abs(part.log_odds or 0.0)), reverse=True)
     clues = [clue for clue in explanation.clues if sign * (clue.log_odds or 0.0) > 0]
-    phrases, told = _read_phrases(), []
-    for one, most in zip(sums, MAX_REASONS, strict=False):
-        own = [clue for clue in clues if one.kind != "unknown" and (clue.view or "features") == one.name]
-        [name] = phrases.get(f"sum {one.kind} {one.name}") or phrases.get(f"sum {one.kind}", [one.name])
-        reasons = list_reasons(own, most)
-        told.append(f"{name} ({reasons})" if reasons not in ("", name) else name)
-    return ", then ".join(told)
+    phrases, texts = _read_phrases(), []
+    for part, most in zip(sums, MAX_REASONS, strict=False):
+        same = [clue for clue in clues if part.kind != "unknown" and (clue.view or "features") == part.name]
+        [name] = phrases.get(f"sum {part.kind} {part.name}") or phrases.get(f"sum {part.kind}", [part.name])
+        reasons = list_reasons(same, most)
+        texts.append(f"{name} ({reasons})" if reasons not in ("", name) else name)
+    return ", then ".join(texts)
 
 
 def describe_same_text(same_text: SameText, first_day: str) -> str:
@@ -134,8 +134,8 @@ def find_reason(clue: Clue) -> tuple[str, str]:
 def _describe_measure(token: str) -> str:
     """`digit_share<0.001` is `digit share below 0.001`; `unnamed_origin>=0.5`, a yes, is `unnamed origin`."""
     for mark, words in ((">=", "at least"), ("<", "below"), ("=", "")):
-        name, found, value = token.partition(mark)
-        if found:
+        name, is_marked, value = token.partition(mark)
+        if is_marked:
             name = name.replace("_", " ")
             if value in ("0.5", "1") and mark != "=":
                 return name if mark == ">=" else f"no {name}"

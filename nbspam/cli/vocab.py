@@ -120,7 +120,7 @@ def _show(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> None:
     print_rows(heads, rows, heads[1:-1], is_headed=True)
 
 
-vocab_command = Group(GROUP_HELP, {"build": build_command, "show": show_command})
+vocab_command = Group(GROUP_HELP, build=build_command, show=show_command)
 
 
 @command(

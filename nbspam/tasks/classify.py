@@ -137,11 +137,6 @@ class ModelJudge:
                 other = self.filter.judge(report, verdict.name) if report else verdict
                 yield other if other.is_spammier(verdict) else verdict
 
-    def judge_shard(self, shard: ReadShard) -> Iterator[Verdict]:
-        """The verdict on each message of a shard."""
-        for block in shard.blocks:
-            yield from self.verdicts(block, shard.reports)
-
     def _judge_rows(self, block: Block) -> Iterator[Verdict]:
         """The verdicts on the rows; one sum (the textbook) is scored message by message."""
         spam_filter, scorer = self.filter, self.filter.scorer
@@ -179,10 +174,10 @@ class ModelJudge:
         if self._documents is None or self._documents.scorer is not scorer:  # the model has changed
             self._documents = TokenDocuments(self.filter)
             self._looked_up.clear()
-        before, known = self._looked_up.get(lexicon.reader, (None, None))
-        if known is None or before is not lexicon:
-            known = self._documents.find(block.keys[:0])
-        documents = np.hstack([known, self._documents.find(block.keys[known.shape[1] :])])
+        before, looked_up = self._looked_up.get(lexicon.reader, (None, None))
+        if looked_up is None or before is not lexicon:
+            looked_up = self._documents.find(block.keys[:0])
+        documents = np.hstack([looked_up, self._documents.find(block.keys[looked_up.shape[1] :])])
         self._looked_up[lexicon.reader] = lexicon, documents
         counts = counts_of(scorer.model, block, documents)
         return drop_columns(block, np.isin(block.views, list_views(scorer.settings))), counts
@@ -274,7 +269,7 @@ def _classify_blocks(judge: ModelJudge, mail: Sequence[Item], skipped: Skipped) 
 
 def _judge_shard(judge: ModelJudge, mail: Sequence[Item], shard: ReadShard) -> Iterator[Verdict]:
     """The verdicts on a shard; for the user's list of senders, if there is one, it is read again."""
-    verdicts = judge.judge_shard(shard)
+    verdicts = (verdict for block in shard.blocks for verdict in judge.verdicts(block, shard.reports))
     if not judge.filter.model.has_senders:
         yield from verdicts
         return

@@ -87,7 +87,7 @@ def examine(
     """
     reader = _examine_reader()
     findings = [Finding("model", f"{path} ({why})"), reader, *_examine_model(path, start)]
-    if mail and not any(one.status for one in findings):
+    if mail and not any(finding.status for finding in findings):
         findings.append(_examine_mail(choose_model(path, start), mail))
     return [*findings, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
@@ -155,11 +155,11 @@ def _examine_owner(path: str) -> Finding:
 
 
 def _examine_writing(path: str) -> Finding:
-    denied = [one for one in (path, _find_folder(path)) if not os.access(one, os.W_OK)]
+    denied = [place for place in (path, _find_folder(path)) if not os.access(place, os.W_OK)]
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
     why = f"{_own_name()} cannot write to {' and '.join(denied)}: learn and train fail"
-    is_owner = all(os.stat(one).st_uid == os.geteuid() for one in denied)
+    is_owner = all(os.stat(place).st_uid == os.geteuid() for place in denied)
     change = "chmod u+w" if is_owner else f"as root: chown {_own_name()}"
     remedy = f"{change} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
     return _wrong("writing", why, remedy, errors.InputOutputError)
@@ -204,10 +204,10 @@ def _examine_calibration(model: Model) -> Finding:
     if not settings.averaged:
         text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
         return Finding("calibrated", text)
-    own = count_learned(model)
-    if own < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
+    learned = count_learned(model)
+    if learned < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
         needed = f"{MIN_CALIBRATION} of each of two classes are needed"
-        text = f"hardly: {own:,} messages are your own, and {needed}"
+        text = f"hardly: {learned:,} messages are your own, and {needed}"
         return _note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 
@@ -286,15 +286,15 @@ def _find_calls(home: str) -> Iterator[Finding]:
 def _examine_places(path: str, lines: Sequence[str], home: str) -> Finding:
     """Where procmail puts mail: what a file says of it, and procmailrc(5) of what the file does not say."""
     spool, own_maildir = f"/var/mail/{_own_name()}", os.path.join(home, "Maildir")
-    known = {"HOME": home, "LOGNAME": _own_name(), "MAILDIR": home, "DEFAULT": spool, "ORGMAIL": spool}
+    variables = {"HOME": home, "LOGNAME": _own_name(), "MAILDIR": home, "DEFAULT": spool, "ORGMAIL": spool}
     said = set()
     for line in lines:
         if assigned := re.match(r"(\w+)\s*=\s*[\"']?([^\"'#]*)", line):
-            value = re.sub(r"\$(?:(\w+)|\{(\w+)\})", lambda m: known.get(m[1] or m[2], ""), assigned[2])
-            known[assigned[1]] = value.strip()
+            value = re.sub(r"\$(?:(\w+)|\{(\w+)\})", lambda m: variables.get(m[1] or m[2], ""), assigned[2])
+            variables[assigned[1]] = value.strip()
             said.add(assigned[1])
-    folder, last = known["MAILDIR"], os.path.join(home, known["ORGMAIL"])
-    inbox = os.path.join(folder, known["DEFAULT"])
+    folder, last = variables["MAILDIR"], os.path.join(home, variables["ORGMAIL"])
+    inbox = os.path.join(folder, variables["DEFAULT"])
     text = f"{path}: a recipe's folder is below {folder}, all other mail goes to {inbox}"
     text += f", or to {last} if that fails" * (last != inbox)
     if not os.path.isdir(folder):

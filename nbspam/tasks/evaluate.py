@@ -89,7 +89,7 @@ def judge_splits(
             progress(1)
     order = np.argsort(np.concatenate([rows for _, rows in splits]))
     by_plan = [parts[first : first + len(splits)] for first in range(0, len(parts), len(splits))]
-    return [join(some).take(order) for some in by_plan]
+    return [join(evaluations).take(order) for evaluations in by_plan]
 
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
@@ -164,13 +164,13 @@ def evaluate_replay(
     if autolearn:
         check_autolearn(plan.settings)
     subject = CorpusJudge(corpus, plan)
-    own = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
-    evaluation = replay_corpus(corpus, own or subject, feedback, plan.describe(), progress)
+    learner = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
+    evaluation = replay_corpus(corpus, learner or subject, feedback, plan.describe(), progress)
     settings = dict(evaluation.settings)
-    if own:
+    if learner:
         truth = corpus.truth()
-        wrong = sum(int(truth[row]) != label for row, label in own.learned.items())
-        settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
+        wrong = sum(int(truth[row]) != label for row, label in learner.learned.items())
+        settings |= {"autolearned": len(learner.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
     return keep_worst_clues(replace(evaluation, settings=settings, clues=subject.clues, loss=subject.loss))
@@ -211,12 +211,12 @@ def evaluate_model(
     # Opened before any mail is read: an error of it comes at once.  The processes that read inherit the
     # connection and never use it, as SQLite demands.
     with open_filter(path, scoring, loss) as spam_filter:
-        known = spam_filter.classes
-        if unknown := [name for name in classes if name not in known]:
+        all_classes = spam_filter.classes
+        if unknown := [name for name in classes if name not in all_classes]:
             why = f"the mail has a class {unknown[0]} that the model does not know"
-            raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+            raise BadDataError(path, why, "its classes: " + ", ".join(all_classes), "model-classes")
         wanted = spam_filter.settings.wanted | {REPORTS}
-        corpus = read_corpus(items, known, jobs, progress=progress, wanted=wanted)
+        corpus = read_corpus(items, all_classes, jobs, progress=progress, wanted=wanted)
         if not spam_filter.model.is_at(path):
             raise replaced_error(path)
         judge = ModelJudge(spam_filter)

@@ -17,7 +17,7 @@ from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import new_counts
 from nbspam.corpus.walk import MailFile
-from nbspam.decision import describe_loss
+from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
@@ -97,8 +97,7 @@ def train_model(
     rows = mail.features()
     features = learn_features(*rows, len(classes), settings, plan.edges) if rows else None
     tokens = _write(path, settings, plan, mail, ranges, features, jobs)
-    costs = describe_loss(plan.costs(classes), classes)
-    return summarise_training(path, mail, tokens, costs)
+    return summarise_training(path, mail, tokens)
 
 
 def _start_accumulator(
@@ -197,12 +196,13 @@ def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             raise BadDataError(path, why, remedy, "class-empty")
 
 
-def summarise_training(path: str, mail: Accumulator, tokens: int, costs: str, **more: Any) -> Trained:
+def summarise_training(path: str, mail: Accumulator, tokens: int, **more: Any) -> Trained:
     """What was done with the mail.  more : the optional fields of Trained"""
     messages, size_bytes = tuple(mail.messages.tolist()), os.path.getsize(path)
     contradictions = _find_contradictions(mail)
     with open_model(path) as model:
         reports = count_reports(model)
+        costs = describe_loss(load_loss(model.settings, model.classes, path), model.classes)
     counted = (path, mail.classes, messages, tokens, size_bytes, mail.skipped)
     return Trained(*counted, contradictions, reports, costs, **more)
 

@@ -92,7 +92,8 @@ class Tuning(NamedTuple):
     @property
     def chosen(self) -> Candidate:
         """The best of those that are better than the default, else the default."""
-        return next((one for one in self.candidates if one.verdict == "better"), self.candidates[0])
+        better = [candidate for candidate in self.candidates if candidate.verdict == "better"]
+        return (better or self.candidates)[0]
 
 
 def plan_training(options: str, classes: tuple[str, ...]) -> Plan:
@@ -111,6 +112,6 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Progress | None
         sample = take_all(evaluation)
         log_loss = pair_log_losses(judged[0], evaluation, campaigns[rows])
         candidates.append(Candidate(options, *error_percents(sample), ranking_percent(sample), log_loss))
-    candidates[1:] = sorted(candidates[1:], key=lambda one: one.log_loss.b)
+    candidates[1:] = sorted(candidates[1:], key=lambda candidate: candidate.log_loss.b)
     costs = describe_loss(default_loss(corpus.classes), corpus.classes)
     return Tuning(len(rows), kept_apart, costs, candidates)

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
-from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.filter import begin_model, choose_model
 from nbspam.learning.learn import make_learner, note_labels, write_learner
@@ -48,18 +47,17 @@ def update(
     origin = Origin(source)
     with open_model(choose_model(path, start)) as model:
         _check_classes(model, classes)
-        keys, known = vocabulary_keys(model), model.classes
+        keys, all_classes = vocabulary_keys(model), model.classes
         settings = parse_settings(model.settings, model.path)
-        costs = describe_loss(load_loss(model.settings, known, path), known)
-    counts = Accumulator(known, settings, keys, keeps_names=keeps_names, jobs=jobs)
+    counts = Accumulator(all_classes, settings, keys, keeps_names=keeps_names, jobs=jobs)
     counts.read(items, progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begins = begin_model(path, start)
-    counted_before = _add(path, counts, known, keys, origin)
+    counted_before = _add(path, counts, all_classes, keys, origin)
     tokens = len(counts.counts().keys)
-    return summarise_training(path, counts, tokens, costs, counted_before=counted_before, begins=begins)
+    return summarise_training(path, counts, tokens, counted_before=counted_before, begins=begins)
 
 
 def _check_classes(model: Model, classes: tuple[str, ...]) -> None:
@@ -81,8 +79,8 @@ def _add(
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
         # A label replaces the filter's own verdict.
-        own = [(updater.take_back(digest), number) for digest, number, _ in learned]
-        labelled = [verdict != number for verdict, number in own if verdict is not None]
+        verdicts = [(updater.take_back(digest), number) for digest, number, _ in learned]
+        labelled = [verdict != number for verdict, number in verdicts if verdict is not None]
         note_labels(updater, len(labelled), sum(labelled))
         before = find_learned(model, [digest for digest, _, _ in learned])
         counted_before = sum(times for digest, _, times in learned if digest in before)
