@@ -56,7 +56,7 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
     """
     start = payload.lstrip().partition(b"\n")[0].rstrip()
     foreign = len(payload) - len(payload.translate(None, _NOT_BASE64_TEXT)) + payload.count(b" ")
-    if foreign > max(3, len(payload) // 12) and (b" " in start or _is_text(start)):
+    if foreign > max(3, len(payload) // 12) and (len(start) % 4 or b" " in start or _is_text(start)):
         allowance.note("bad-base64")
         return payload
     gap = payload.find(b"\n\n", 1)
