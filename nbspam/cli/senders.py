@@ -6,6 +6,7 @@ from nbspam.cli import Options, command, plain, say, write_text
 from nbspam.cli.progress import check_all_read
 from nbspam.cli.tables import day, print_rows
 from nbspam.errors import UsageError
+from nbspam.filter import begin_model, choose_model
 from nbspam.labels import ALLOWED, DENIED, HAM, SPAM, amount
 from nbspam.learning.learn import check_classes
 from nbspam.store.reader import open_model
@@ -19,7 +20,7 @@ HOW_TO_VERIFY = (
 NO_ADDRESS = "No address was found."
 
 
-@command("who", "senders.file", "sent", "server", "unverified", "remove", "model", "quiet")
+@command("who", "senders.file", "sent", "server", "unverified", "remove", "model", "start", "quiet")
 def allow_command(options: Options) -> None:
     """Allow senders: their mail is ham, whatever its words say.
 
@@ -39,7 +40,7 @@ def allow_command(options: Options) -> None:
     Exit status: 0 done; 64 usage, or no server is named; 65 no sound model, or a wrong line of FILE; 66 no
     model or no such file; 75 try again later.
     """
-    check_classes(options.model, HAM)
+    _begin(options, HAM)
     servers = [parse_server(name) for name in options.server]
     if servers:
         change_servers(options.model, servers, is_own=not options.remove)
@@ -61,7 +62,7 @@ def allow_command(options: Options) -> None:
         say(f"Believed: {', '.join(map(plain, known)) or 'no server'}.")
 
 
-@command("who", "senders.file", "remove", "model", "quiet")
+@command("who", "senders.file", "remove", "model", "start", "quiet")
 def deny_command(options: Options) -> None:
     """Deny senders: their mail is spam, whatever its words say.
 
@@ -76,13 +77,20 @@ def deny_command(options: Options) -> None:
     Exit status: 0 done; 64 usage; 65 no sound model, or a wrong line of FILE; 66 no model or no such file;
     75 try again later.
     """
-    check_classes(options.model, SPAM)
+    _begin(options, SPAM)
     if names := _collect_names(options):
         _change(options, names, DENIED, is_verified=False)
     elif options.file:
         say(NO_ADDRESS)
     else:
         _show(options, DENIED)
+
+
+def _begin(options: Options, label: str) -> None:
+    """Check the class of the decision, and begin the person's own model if others share one."""
+    check_classes(choose_model(options.model, options.start), label)
+    if kind := begin_model(options.model, options.start):
+        say(f"{plain(options.model)} begins as {kind} of {plain(options.start)}.")
 
 
 def _collect_names(options: Options) -> list[str]:

@@ -107,13 +107,13 @@ def test_the_list_outlives_training_anew_copies_and_prunes(
 
 def test_an_own_entry_comes_before_that_of_the_shared_model(listed: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
-    run("learn", "-q", "ham", "--start", listed, "-m", own, stdin=mail("a first lesson"))
+    assert "own begins as an overlay of" in stderr("deny", "--start", listed, "-m", own, "x@y.example")
     assert run("classify", "-m", own, stdin=SPAM).startswith("ham\t")
     run("deny", "-m", own, "ann@example.org")
     assert run("classify", "-m", own, stdin=SPAM).startswith("spam\t")
     assert run("classify", "-m", listed, stdin=SPAM).startswith("ham\t")
     run("model", "rebase", "-q", own, "--start", listed)
-    assert names(own, "deny") == ["ann@example.org"]
+    assert names(own, "deny") == ["ann@example.org", "x@y.example"]
 
 
 def test_without_a_server_nothing_is_allowed_unless_it_is_said(model: Path) -> None:
