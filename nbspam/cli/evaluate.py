@@ -43,6 +43,8 @@ FILES = ("results", "save", "report")
 OWNED = {"folds": ("grouped", *CLUSTER), "holdout": ("by_time",), "replay": ("feedback", "autolearn")}
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
+MAX_CLUE = 32  # characters
+INDENT = "      "  # below the line of a mistake
 WIDEST_CONFUSION = 10  # classes
 STYLES = {"hm_percent": tables.HAM_COLOUR, "sm_percent": tables.SPAM_COLOUR}
 
@@ -209,7 +211,12 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     heads = read_heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""
-        line = f"{plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"
-        tables.show_message(out, line, heads.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
+        line = f"  {plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"
+        out.print(line, soft_wrap=not out.is_terminal)
+        if head := heads.get(name):
+            out.print(INDENT + plain(head), no_wrap=True, overflow="ellipsis")
+        if verbose and clues:
+            texts = [f"{plain(token)[:MAX_CLUE]} {nats:+.1f}" for token, nats in clues[:SHOWN_CLUES]]
+            out.print(INDENT + "  ".join(texts), style="dim", soft_wrap=True)
     if len(shown) < total:
         out.print(f"  … and {total - len(shown):,} more (all with -v)", style="dim")

@@ -73,8 +73,7 @@ def watch_command(options: Options) -> None:
     Example:
         nbspam imap watch home
     """
-    _check_installed()
-    chosen = choose_account(read_accounts(options.config), options.account)
+    chosen = choose_account(_read_accounts(options.config), options.account)
     folders = _read_folders(options)
     learn_at, delay, was_in = 0.0, FIRST_DELAY_SECONDS, False
     while True:
@@ -101,8 +100,7 @@ def read_junk(config: str, name: str, oldest: float) -> Iterator[tuple[str, byte
 
     config : the file of accounts;  oldest : unix time; the server only knows days, so it may send some more
     """
-    _check_installed()
-    with ImapMailbox(choose_account(read_accounts(config), name)) as box:
+    with ImapMailbox(choose_account(_read_accounts(config), name)) as box:
         junk = box.junk()
         box.select(junk)
         day = time.strftime("%d-%b-%Y", time.gmtime(max(0.0, oldest - 86_400)))
@@ -111,14 +109,15 @@ def read_junk(config: str, name: str, oldest: float) -> Iterator[tuple[str, byte
                 yield f"{name}: {junk}/{uid}", data
 
 
-def _check_installed() -> None:
+def _read_accounts(config: str) -> dict[str, Account]:
+    """The accounts of a file, by name."""
     if MISSING:
         raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
+    return read_accounts(config)
 
 
 def _each_account(options: Options, work: Callable[..., None]) -> None:
-    _check_installed()
-    name, accounts = options.account, read_accounts(options.config)
+    name, accounts = options.account, _read_accounts(options.config)
     folders = _read_folders(options)
     for account in [choose_account(accounts, name)] if name else accounts.values():
         with _open_memory(account, options) as memory, ImapMailbox(account) as box:

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from nbspam.cli import Command, plain, say
+from nbspam.cli import Command, messages_text, plain, say
 from nbspam.corpus.source import BARE, Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, amount, format_counts
+from nbspam.labels import HAM_AND_SPAM, amount
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -56,10 +56,9 @@ def message_steps(title: str, source: Source) -> Iterator[Progress]:
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     """How many messages were counted, and where the model is."""
-    counts = format_counts(trained.classes, trained.messages)
-    messages = amount(sum(trained.messages), "message")
+    messages = messages_text(trained.classes, trained.messages)
     lines = [
-        f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",
+        f"{verb} {messages}; {amount(trained.tokens, 'token')}.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     if trained.counted_before:

@@ -56,7 +56,7 @@ def serve_command(options: Options) -> None:
     filters = UserFilters(model, options.start, options.loss, also, options.allow_tell, options.autolearn)
     spam_filter = filters.check()
     trusted = [_find_user(name) for name in options.trusted_user]
-    metrics = _listen_for_metrics(options.metrics)
+    metrics = [] if options.metrics is None else _listen_for_metrics(options.metrics)
     gauges = Gauges(spam_filter.model.path, spam_filter.classes, options.jobs)
     sockets = _listen(options)
     names = [daemon.name_socket(listener) for listener in sockets]
@@ -87,8 +87,8 @@ def _find_user(name: str) -> int:
 
 def _listen(options: Options) -> list[Socket]:
     passed, socket, listen = daemon.take_inherited(), options.socket, options.listen
-    given = {"LISTEN_FDS": passed or None, "--socket": socket, "--listen": listen}
-    places = [name for name, place in given.items() if place is not None]
+    asked = {"LISTEN_FDS": passed or None, "--socket": socket, "--listen": listen}
+    places = [name for name, place in asked.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
     if socket is None:
@@ -101,9 +101,7 @@ def _listen(options: Options) -> list[Socket]:
     return daemon.listen_on_address(daemon.DEFAULT_ADDRESS if listen is None else listen)
 
 
-def _listen_for_metrics(place: str | None) -> list[Socket]:
-    if place is None:
-        return []
+def _listen_for_metrics(place: str) -> list[Socket]:
     return daemon.listen_on_address(place if ":" in place else f":{place}", "metrics")
 
 

@@ -23,8 +23,6 @@ from nbspam.cli import plain, write_text
 from nbspam.corpus.source import Source
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
-CLUE_INDENT = "      "
-MAX_CLUE = 32  # characters
 GAP = 2  # between columns
 HAM_COLOUR, SPAM_COLOUR = "#0087d7", "#d75f00"  # blue and orange, readable on black and on white
 SHOWN_FOLDERS = 30
@@ -161,16 +159,6 @@ def show_folders(source: Source) -> None:
         shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")
     out = console(is_error=True)
     out.print(fit_table(shown, out), "", sep="\n")
-
-
-def show_message(out: Console, line: str, head: str, clues: Sequence[tuple[str, float]] = ()) -> None:
-    """A line about a message; below it date, sender and subject, and its clues with their nats."""
-    out.print(f"  {line}", soft_wrap=not out.is_terminal)
-    if head:
-        out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
-    if clues:
-        texts = [f"{plain(token)[:MAX_CLUE]} {nats:+.1f}" for token, nats in clues]
-        out.print(CLUE_INDENT + "  ".join(texts), style="dim", soft_wrap=True)
 
 
 def write_json(content: object) -> None:
