@@ -83,7 +83,7 @@ man: $(STAMP)  ## A man page of each command in man/
 	$(BIN)/python docs/man_pages.py man
 
 pictures: $(STAMP)  ## The pictures of the README (needs CORPORA)
-	$(BIN)/python docs/pictures.py $(CORPORA)
+	$(BIN)/python -m bench.pictures $(CORPORA)
 
 peers: $(STAMP)  ## Accuracy beside other filters, some hours (needs CORPORA, spamprobe, crm114, spamassassin)
 	nice $(BIN)/python -m peers.table $(CORPORA) .cache/peers

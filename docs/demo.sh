@@ -9,12 +9,10 @@ LC_ALL=C.UTF-8
 export PATH NBSPAM_MODEL LC_ALL
 trap 'rm -r "$(dirname "$NBSPAM_MODEL")"' EXIT
 
-if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); else bold= plain=; fi
-
-say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+say() { printf '\n%s\n' "$*"; }
 
 run() {
-    printf '%s$ %s%s\n\n' "$bold" "$*" "$plain"
+    printf '$ %s\n\n' "$*"
     "$@"
 }
 

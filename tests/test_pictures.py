@@ -1,21 +1,14 @@
 """The pictures of the README say what the program says, and what the tables of README and manual say."""
 
 import html
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
+from bench.pictures import explain_svg, report_svg
+
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def load_pictures():
-    """The script docs/pictures.py as a module."""
-    spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs/pictures.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def text_of(picture: str) -> str:
@@ -37,12 +30,12 @@ def numbers_after(words: str, text: str, count: int) -> list[float]:
 
 @pytest.mark.slow
 def test_the_terminal_shows_what_explain_says(tmp_path: Path) -> None:
-    assert text_of(load_pictures().explain_svg(tmp_path)) == shown("explain.svg"), "make pictures"
+    assert text_of(explain_svg(tmp_path)) == shown("explain.svg"), "make pictures"
 
 
 @pytest.mark.slow
 def test_the_page_shows_what_eval_says(spamassassin: Path, tmp_path: Path) -> None:
-    assert text_of(load_pictures().report_svg(spamassassin.parent, tmp_path)) == shown("report.svg")
+    assert text_of(report_svg(spamassassin.parent, tmp_path)) == shown("report.svg")
 
 
 def test_readme_manual_and_picture_have_the_same_figures() -> None:

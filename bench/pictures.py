@@ -1,6 +1,6 @@
 """The pictures of the README, as SVG: what `explain` shows in a terminal, and the page of `eval --report`.
 
-python docs/pictures.py CORPORA        (make pictures)
+python -m bench.pictures CORPORA        (make pictures)
 
 CORPORA is the folder with the unpacked mail of SpamAssassin, `sa`.  Their texts are text, which
 tests/test_pictures.py compares with what the program says.
@@ -93,7 +93,7 @@ def page_svg(page: str) -> str:
 
 def main() -> None:
     if len(sys.argv) != 2:
-        raise SystemExit("usage: python docs/pictures.py CORPORA")
+        raise SystemExit("usage: python -m bench.pictures CORPORA")
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         (FOLDER / "explain.svg").write_text(explain_svg(Path(name)), "utf-8")
