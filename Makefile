@@ -15,6 +15,8 @@ CORPORA ?= .cache/corpora
 unexport PYTHONDONTWRITEBYTECODE
 # What the Python reader passes, too, where the compiled one is installed.
 PYTHON_TOO := tests/mail tests/tokens tests/corpus tests/laws
+# For two cores: one of three tests waits for another program.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 QUICK := not (debian or corpora or crash or slow)
 
 .PHONY: demo quick test setup core try-core equal debian lint types docs man pictures peers bench bench-page fuzz crash \
@@ -59,12 +61,12 @@ demo: $(DEMO_STAMP) try-core  ## Train on data/, classify, explain, evaluate: de
 	@BIN=$(BIN) sh docs/demo.sh
 
 quick: $(STAMP) lint types  ## Lint, types, and the tests that need a minute
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(QUICK)" --ignore tests/deploy
+	$(PYTEST) -q -m "$(QUICK)" --ignore tests/deploy
 
 test: try-core lint types  ## Lint, types and every test; a test without its program or corpus skips and says why
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
 	$(BIN)/python -c 'import nbspam_core' 2>/dev/null || exit 0; \
-	    NBSPAM_CORE=no $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(QUICK)" $(PYTHON_TOO)
+	    NBSPAM_CORE=no $(PYTEST) -q -m "$(QUICK)" $(PYTHON_TOO)
 
 lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check nbspam tests experiments bench peers
@@ -108,7 +110,7 @@ DAMAGED ?= 2000
 crash: $(STAMP)  ## KILLS (1000), DELIVERIES that fail (1000), power-loss IMAGES (500), DAMAGED models (2000)
 	NBSPAM_KILLS=$(KILLS) NBSPAM_DELIVERIES=$(DELIVERIES) NBSPAM_IMAGES=$(IMAGES) NBSPAM_DAMAGED=$(DAMAGED) \
 	NBSPAM_HOSTILE_BYTES=1000000 \
-	    $(BIN)/python -m pytest -q -n auto --timeout=0 -m crash tests/store tests/deploy tests/mail
+	    $(BIN)/python -m pytest -q -n auto --timeout=0 -m crash tests/store tests/deploy tests/mail tests/folders
 
 experiment-%: $(STAMP)  ## trials, hostile, label, same_spam: tables of docs/decisions.md; models: of docs/model-figures.md; coverage: of docs/evaluate.md
 	$(BIN)/python -m experiments.$*

@@ -5,13 +5,15 @@ beside the checkout.  They are unpacked once into .cache/corpora, which git igno
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,10 +28,25 @@ os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "corpora"
+MEMORY = Path("/dev/shm")
+
+
+def has_room(folder: Path) -> bool:
+    """True if programs may lie in a folder, and what all tests write fits into it."""
+    if not folder.is_dir():
+        return False
+    place = os.statvfs(folder)
+    return not place.f_flag & os.ST_NOEXEC and place.f_bavail * place.f_frsize > 3 << 30
+
+
+# A model is written to the disk before a command ends: many thousand waits in memory take no time.
+if "TMPDIR" not in os.environ and has_room(MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that read a public corpus."""
+    """Mark the tests that read a public corpus; what installs programs and waits for them begins first."""
+    items.sort(key=lambda item: "deploy" not in item.path.parts)
     for item in items:
         if {"spamassassin", "torture_files"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("corpora")
@@ -94,31 +111,54 @@ def open_folder() -> Iterator[Path]:
     os.umask(before)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that one of the processes of pytest makes for all of them."""
+    top = factory.getbasetemp()
+    top = top.parent if "PYTEST_XDIST_WORKER" in os.environ else top
+    with open(top / f"{name}-made", "a+") as note:
+        fcntl.flock(note, fcntl.LOCK_EX)
+        note.seek(0)
+        if not note.read():
+            (top / name).mkdir()
+            make(top / name)
+            note.write("made")
+    return top / name
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*pip, "--wheel-dir", folder, ROOT], check=True)
-    (path,) = folder.iterdir()
+
+    def make(folder: Path) -> None:
+        subprocess.run([*pip, "--wheel-dir", folder, ROOT], check=True)
+
+    (path,) = made_once(tmp_path_factory, "wheel", make).iterdir()
     return path
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The nbspam program of a real (not editable) installation in a virtual environment of its own."""
-    folder = tmp_path_factory.mktemp("installed")
-    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", folder], check=True)
-    # The packages of the test environment serve; only nbspam itself is installed anew.
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", wheel], check=True)
-    site = subprocess.run(
-        [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        check=True, capture_output=True, text=True,
-    ).stdout.strip()  # fmt: skip
-    own = next((folder / "lib").glob("python*")) / "site-packages"
-    (own / "test-packages.pth").write_text(site + "\n")
-    return folder / "bin" / "nbspam"
+
+    def make(folder: Path) -> None:
+        # The packages of the test environment serve; only nbspam itself is installed anew.
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        (own,) = (folder / "lib").glob("python*/site-packages")
+        (own / "test-packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            f"--python={folder}",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-input",
+        ]
+        subprocess.run([*pip, "--disable-pip-version-check", wheel], check=True)
+
+    return made_once(tmp_path_factory, "installed", make) / "bin" / "nbspam"
 
 
 @pytest.fixture(scope="session")
