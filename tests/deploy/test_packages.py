@@ -22,6 +22,13 @@ SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
 APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
 NO_CORE = what_lacks_for_core()
+# To compile fast: what the core needs is compiled once for all tests, and nothing is optimised.
+CARGO = {
+    "CARGO_TARGET_DIR": str(ROOT / "core/target/tests"),
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+}
 TABLES = [*(ROOT / "nbspam/tables").glob("*.txt")]
 BIN = Path(sys.executable).parent
 READY = {  # the file that a shell reads, and a prompt for it
@@ -81,7 +88,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install(programs: Path, *what: str | Path) -> None:
-    pip = [programs / "pip", "install", "-q", "--disable-pip-version-check"]
+    pip = [programs / "pip", "install", "-q", "--disable-pip-version-check", "--no-compile"]
     subprocess.run([*pip, *what], check=True, timeout=300)
 
 
@@ -105,8 +112,7 @@ def test_archives_install_into_an_empty_environment(
 def test_core_is_built_from_its_source_archive_and_reads(
     archives: dict[str, Path], empty: Path, tmp_path: Path
 ) -> None:
-    # What has been compiled before is not compiled again, and maturin may be installed here.
-    more = {"CARGO_TARGET_DIR": str(ROOT / "core/target"), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    more = CARGO | {"PATH": f"{BIN}:{os.environ['PATH']}"}  # maturin may be installed here
     core = build_archives(ROOT / "core", tmp_path / "dist", (BIN / "maturin").exists(), **more)
     assert core["sdist"].name == f"nbspam_core-{__version__}.tar.gz"
     assert core["wheel"].name.startswith(f"nbspam_core-{__version__}-cp311-abi3-")
@@ -184,9 +190,8 @@ def build_package(source: Path, **more: str) -> None:
     more["PATH"] = f"{SYSTEM['PATH']}:{cargo.parent}"
     more["CARGO_HOME"] = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
     more["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")
-    more |= {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0"}  # to compile fast
     # -d: this cargo may not be of Debian
-    run(*command, "-d", "--build-profiles=pkg.nbspam.core", folder=source, **more)
+    run(*command, "-d", "--build-profiles=pkg.nbspam.core", folder=source, **more, **CARGO)
 
 
 @pytest.mark.debian
