@@ -73,7 +73,7 @@ def letters(data: Path) -> list[bytes]:
 def mixed(data: Path) -> list[bytes]:
     """Ham with the text of spam below it."""
     mails = [item.read() for item in open_labelled([str(data)]).items()]
-    pairs = zip(mails[:60:5], mails[-60::5], strict=True)
+    pairs = zip(mails[:60:10], mails[-60::10], strict=True)
     return [ham + b"\n" + spam.partition(b"\n\n")[2] for ham, spam in pairs]
 
 

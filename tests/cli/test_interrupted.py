@@ -106,7 +106,7 @@ def test_a_signal_during_training_ends_it_and_leaves_the_old_model_alone(
     model: Path, trained: bytes, long_work: Path, number: int, status: int
 ) -> None:
     drawn, ends = random.Random(number), set()
-    for _ in range(4):
+    for _ in range(2):
         child = _start("train", "-q", "--replace", long_work, "-m", model, "-j", 2)
         time.sleep(0.3 + drawn.random())
         os.killpg(child.pid, number)  # as a terminal does: to all processes of the command

@@ -121,14 +121,14 @@ def _undo(path: str, since_ms: int) -> list[object]:
 
 
 def judge(path: str, bases: Bases | None = None) -> list[object]:
-    """The bits of what the filter says of all messages."""
+    """The bits of what the filter says of every second message."""
     opened = open_filter(path, find_base=bases.find if bases else None)
-    verdicts = [opened.classify(message) for message in MESSAGES]
+    verdicts = [opened.classify(message) for message in MESSAGES[::2]]
     opened.close()
     return [(one.label, [score.hex() for score in one.scored.scores]) for one in verdicts]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_overlay_equals_a_copy_after_any_lessons_of_new_mail(
     seed: int, overlay: str, copy: str, base: str
 ) -> None:
@@ -326,7 +326,7 @@ def teach_base(base: str, tmp_path: Path) -> str:
     return new
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_rebased_overlay_equals_a_copy_of_the_new_base_with_the_same_lessons(
     seed: int, overlay: str, base: str, tmp_path: Path
 ) -> None:

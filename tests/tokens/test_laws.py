@@ -7,7 +7,7 @@ from base64 import encodebytes
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.limits import MAX_TOKENS
@@ -60,7 +60,6 @@ def test_broken_mail_gives_sound_tokens(torture_files: list[Path]) -> None:
     assert len(seen) > 10_000
 
 
-@settings(deadline=None, max_examples=max(300, settings().max_examples))
 @given(st.binary(max_size=400), st.text(max_size=200))
 def test_any_bytes_and_any_text_become_tokens(raw: bytes, text: str) -> None:
     written = text.encode("utf-8", "surrogatepass")
@@ -130,7 +129,6 @@ def write_mail(parts: list[tuple[str, str, str]], encoding: str) -> bytes:
     return found
 
 
-@settings(deadline=None, max_examples=max(300, settings().max_examples))
 @given(st.lists(PARTS, min_size=1, max_size=3))
 def test_a_mail_is_the_same_in_each_transfer_encoding(parts: list[tuple[str, str, str]]) -> None:
     forms = [write_mail(parts, encoding) for encoding in ENCODERS]

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
@@ -45,7 +45,6 @@ def test_manual_has_every_feature_in_order() -> None:
     assert len(set(NAMES)) == len(NAMES)
 
 
-@settings(max_examples=200)
 @given(
     st.binary(max_size=400),
     st.sampled_from([b"", b"Content-Type: text/html\n\n<a href=", b"Date: ", b"From: @\n\n"]),

@@ -5,7 +5,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.limits import MAX_TOKENS
@@ -76,13 +76,11 @@ WORDISH = st.text(
 ) | st.text(alphabet=st.characters(max_codepoint=127), max_size=200)
 
 
-@settings(deadline=None, max_examples=max(400, settings().max_examples))
 @given(WORDISH)
 def test_foreign_text_in_another_line_changes_no_ascii_word(text: str) -> None:
     assert split_words(text + " end\nещё", 1_000) == [*split_words(text + " end", 1_000), "еще"]
 
 
-@settings(deadline=None, max_examples=max(300, settings().max_examples))
 @given(st.text(st.characters() | st.sampled_from("a1.,@-_'$%/:?#+=< \u0430手é★"), max_size=300))
 def test_words_are_short_and_without_white_space(text: str) -> None:
     found = split_words(text, 100)
