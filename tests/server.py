@@ -15,7 +15,7 @@ from tests.tiny_mail import mail, run, write_folders
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills and cheap watches")
 OK = b"SPAMD/1.5 0 EX_OK\r\n"
-PATIENCE = 20.0  # seconds; what takes longer has failed
+PATIENCE = 60.0  # seconds; what takes longer has failed
 
 
 def eventually(holds: Callable[[], object]) -> None:

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
 
 import pytest
 
@@ -45,8 +46,11 @@ def test_a_system_that_does_not_say_which_cores_are_free_uses_all(monkeypatch: p
     ("jobs", "shards", "others"), [(1, 3, 0), (2, 1, 0), (2, 2, 1), (2, 3, 1), (4, 3, 3)]
 )
 def test_a_process_with_other_work_is_one_of_those_that_work(jobs: int, shards: int, others: int) -> None:
+    all_work = get_context("fork").Barrier(max(1, others))  # so that each process gets some
+
     def work(number: int) -> tuple[int, int]:
-        time.sleep(0.05)  # so that each process gets some
+        if number < max(1, others):
+            all_work.wait(60)
         return number, os.getpid()
 
     found = list(executor.run_shards(work, range(shards), jobs, is_beside=True))

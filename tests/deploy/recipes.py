@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md")))
-PATIENCE = 30  # seconds
+PATIENCE = 60  # seconds
 OWN_FIELD = re.compile(rb"X-Nbspam: (ham|newsletter|spam|unsure); [^\r\n]*\r?\n(?:\t[^\r\n]*\r?\n)*")
 
 BROKEN = {

@@ -358,7 +358,7 @@ def test_watch_files_new_mail_of_each_class_and_connects_again(sorted_account: A
                 account.server.doveadm("kick", account.user)
         finally:
             process.terminate()
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert "moved\tspam\t" in out
     assert (len(account.mail("Newsletters")), len(account.mail(JUNK))) == (2, 2)
     assert "trying again in 1 s" in err and "Traceback" not in err

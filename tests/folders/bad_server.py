@@ -77,7 +77,7 @@ class BadServer:
                 self._talk(connection)
 
     def _talk(self, connection: ssl.SSLSocket) -> None:
-        connection.settimeout(5)
+        connection.settimeout(60)
         self._send(connection, "greeting", b"*")
         with connection.makefile("rb") as lines:
             idle_tag = b""

@@ -82,7 +82,7 @@ class CutServer(BadServer):
                 flags.add("\\Seen")
 
     def _talk(self, connection: ssl.SSLSocket) -> None:
-        connection.settimeout(5)
+        connection.settimeout(60)
         self._send(connection, "greeting", b"*")
         with connection.makefile("rb") as requests:
             for request in requests:

@@ -159,11 +159,11 @@ def test_client_that_goes_away_disturbs_nobody(serve: Start) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_stops_the_server_after_the_requests_that_have_started(serve: Start, number: int) -> None:
-    server = serve()
+    server = serve("-j", "1")
     whole = request("PROCESS", SPAM)
     with server.connect() as started, server.connect() as silent:
         started.sendall(whole[:100])
-        time.sleep(0.3)
+        assert server.ask("CHECK", SPAM).startswith(OK)  # after it has read the others
         server.process.send_signal(number)
         eventually(lambda: not server.path.exists())
         assert answer(silent) == b"SPAMD/1.5 75 EX_TEMPFAIL: is being stopped\r\n"

@@ -19,6 +19,7 @@ from nbspam.learning.learn import LEARNED, learn_message, learn_messages
 from nbspam.store.check import check_model
 from nbspam.store.turns import Turn
 from nbspam.store.updater import open_updater
+from tests.server import eventually
 from tests.tiny_mail import counts, mail, process
 
 LEARNERS, MESSAGES_EACH = 12, 10
@@ -55,19 +56,24 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_updater.__wrapped__, "__defaults__", (0.2,))
 
 
+def count_writers(model: Path) -> int:
+    """How many have the turn or wait for it: each has a lock on a byte of the lock file."""
+    lock = Path(f"{model}-lock")
+    place = f":{lock.stat().st_ino} " if lock.exists() else "no lock"
+    return sum(place in line and " WRITE " in line for line in Path("/proc/locks").read_text().splitlines())
+
+
 @contextmanager
 def turn_taken(model: Path, seconds: float = 30) -> Iterator[Process]:
     """Another program has the turn, or waits for it, until the context ends."""
-    begun = FORK.Event()
 
     def hold() -> None:
-        begun.set()
         with Turn(str(model), seconds):
             time.sleep(60)
 
+    before = count_writers(model)
     one = in_process(hold)
-    begun.wait()
-    time.sleep(0.1)
+    eventually(lambda: count_writers(model) > before)
     try:
         yield one
     finally:
@@ -129,9 +135,9 @@ def test_turns_come_in_the_order_in_which_they_were_asked_for(model: Path, tmp_p
     make = threading.Thread if way == "threads" else FORK.Process
     running = [make(target=wait, args=(number,)) for number in range(8)]
     with Turn(str(model), 0):
-        for one in running:
+        for number, one in enumerate(running):
             one.start()
-            time.sleep(0.05)
+            eventually(lambda n=number: count_writers(model) == n + 2)
         assert not done.exists()
     for one in running:
         one.join()
