@@ -77,15 +77,18 @@ def test_sync_names_a_closed_tree(open_folder: Path) -> None:
     (open_folder / "mail").chmod(0o755)
 
 
-@pytest.mark.parametrize("kind", ["mbox", "maildir", "files"])
-def test_tree_that_is_too_deep_is_named(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "depth"), [("mbox", MAX_DEPTH), ("maildir", 60), ("files", MAX_DEPTH)])
+def test_tree_that_is_too_deep_is_named(
+    kind: str, depth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nbspam.corpus.walk.MAX_DEPTH", depth)
     top = tmp_path / "mail"
     if kind == "files":
         write_folders(top, {label: [mail(f"{label} {word}") for word in "abc"] for label in ("ham", "spam")})
     else:
         lay(top)
     monkeypatch.chdir(top / "ham" if kind == "files" else top)
-    for _ in range(MAX_DEPTH + 50):
+    for _ in range(depth + 50):
         name = ".a" if kind == "maildir" else "a"
         Path(name).mkdir()
         os.chdir(name)
@@ -95,7 +98,7 @@ def test_tree_that_is_too_deep_is_named(kind: str, tmp_path: Path, monkeypatch: 
     model = tmp_path / "m.nbspam"
     done = program("train", "-q", "-j1", "mail", "-m", model)
     assert done.returncode == 66, done.stderr
-    assert f"more than {MAX_DEPTH} folders in folders" in done.stderr.decode()
+    assert f"more than {depth} folders in folders" in done.stderr.decode()
     assert program("eval", "-q", "-j1", "--folds", "2", "mail").returncode == 66
     if kind != "files":
         assert program("sync", "-q", "mail", "-m", model).returncode == 66

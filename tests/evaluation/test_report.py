@@ -1,6 +1,7 @@
 """The report: what it says, that nothing of a mail gets loose in it, and that a browser shows it whole."""
 
 import base64
+import functools
 import html.parser
 import importlib
 import math
@@ -49,6 +50,16 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
     return replace(evaluation, clues=dict.fromkeys(evaluation.names[find_worst_mistakes(evaluation)], clues))
 
 
+@functools.cache
+def hostile_page():
+    return page_of(sample(hostile=True))
+
+
+@functools.cache
+def plain_page():
+    return page_of(sample())
+
+
 def page_of(evaluation, loss=None):
     evaluation = replace(evaluation, loss=loss)
     return report_html(evaluation, summarise(evaluation), heads={}, day="2026-11-28")
@@ -85,7 +96,7 @@ def drawings(page):
 
 
 def test_the_heading_has_date_model_and_mail():
-    text = Elements(page_of(sample())).text
+    text = Elements(plain_page()).text
     assert re.search(
         r"Date: 2026-11-28\s+Model: test model\s+Mail: inbox, 400 messages: 200 ham, 200 spam", text
     )
@@ -107,7 +118,7 @@ def test_the_clues_of_a_mistake_add_up_to_the_share_that_is_said():
 
 def test_drawings_show_the_cut_off_and_follow_the_colours_of_the_page():
     costs = Loss([[0, 1], [10, 0]])
-    with_costs, without = drawings(page_of(sample(), costs)), drawings(page_of(sample()))
+    with_costs, without = drawings(page_of(sample(), costs)), drawings(plain_page())
     assert len(with_costs) == 4
     [histogram] = [drawing for caption, drawing in with_costs.items() if "hatched" in caption]
     assert "cut-off" in histogram
@@ -128,7 +139,7 @@ def test_rows_that_say_nothing_are_left_out():
 
 
 def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
-    page = page_of(sample(hostile=True))
+    page = hostile_page()
     for tag, attributes in Elements(page).found:
         assert tag not in {"script", "link", "iframe", "object", "embed", "base", "form", "a"}
         assert not [name for name in attributes if name.startswith("on")]
@@ -139,7 +150,7 @@ def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
 
 
 def test_text_out_of_mail_is_escaped_and_cleaned():
-    page = page_of(sample(hostile=True))
+    page = hostile_page()
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "{{ 7*7 }}" in page
@@ -215,7 +226,7 @@ def browse(tmp_path, *arguments):
 @pytest.mark.debian
 @needs("chromium")
 def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(tmp_path):
-    page = page_of(sample(hostile=True))
+    page = hostile_page()
     policy = re.search(r"<meta http-equiv=.Content-Security-Policy.*?>", page)[0]
     # Without the policy, which would hide that something was asked for.
     (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))

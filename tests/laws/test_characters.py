@@ -7,6 +7,8 @@ import textwrap
 from itertools import groupby
 from pathlib import Path
 
+import pytest
+
 from nbspam.mail.message import pin
 from nbspam.tokens.bag import EDGE
 from nbspam.tokens.unicode_words import COMMON, CharacterTable
@@ -47,6 +49,7 @@ def make_table() -> str:
     )
 
 
+@pytest.mark.slow
 def test_core_knows_what_python_says_of_each_character() -> None:
     assert TABLE.read_text("utf-8") == make_table()
 

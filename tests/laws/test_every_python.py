@@ -63,6 +63,7 @@ if __name__ == "__main__":
 else:
     import pytest
 
+    @pytest.mark.slow
     def test_every_python_reads_the_same() -> None:
         pythons = find_pythons()
         if not pythons:
