@@ -17,7 +17,7 @@ from nbspam.cli.commands import COMMANDS
 from tests.deploy.recipes import ROOT, read_until
 from tests.programs import needs, needs_root, what_lacks_for_core
 
-pytestmark = pytest.mark.timeout(300)  # builds and installs
+pytestmark = pytest.mark.timeout(900)  # builds and installs
 SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
 APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
@@ -40,7 +40,7 @@ READY = {  # the file that a shell reads, and a prompt for it
 
 def run(*command: str | Path, folder: Path | None = None, **more: str) -> str:
     """The output of a command that succeeds; nothing of the environment of the tests but a home."""
-    done = subprocess.run(command, cwd=folder, env=SYSTEM | more, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=SYSTEM | more, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
@@ -57,7 +57,7 @@ def build_archives(source: Path, folder: Path, can_build: bool = False, **more: 
     """The source archive, and the wheel that is built from it.  can_build : no other tools are needed"""
     environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | more
     command = [sys.executable, "-m", "build", *["--no-isolation"] * can_build, "--outdir", folder, source]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     return {"sdist": sdist, "wheel": wheel}
@@ -89,7 +89,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def install(programs: Path, *what: str | Path) -> None:
     pip = [programs / "pip", "install", "-q", "--disable-pip-version-check", "--no-compile"]
-    subprocess.run([*pip, *what], check=True, timeout=300)
+    subprocess.run([*pip, *what], check=True, timeout=600)
 
 
 def test_archives_have_the_tables_of_words(archives: dict[str, Path]) -> None:
