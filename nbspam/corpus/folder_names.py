@@ -68,7 +68,8 @@ def find_kind(name: str) -> str:
 
 def is_inbox(name: str) -> bool:
     """True for the folder that an account has, and no other folder."""
-    return normalise(name) in _spell("inbox")
+    key = normalise(name)
+    return not _spell("inbox").isdisjoint([key, _SIGNS.sub("", key)])
 
 
 def recognise(name: str) -> str:

@@ -44,7 +44,6 @@ PACKED_STARTS = {
     b"\x1f\x9d": "compress",
     b"Dovecot-LZ4\r*\x9b\xc5": "lz4",
 }
-_ALL_PACKED_STARTS = (*PACKED_STARTS,)
 SMALL_BYTES = 1 << 16
 EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
 _OPEN_FLAGS = os.O_NONBLOCK | os.O_NOCTTY
@@ -156,7 +155,7 @@ def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, 
 
 def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    if not head.startswith(_ALL_PACKED_STARTS):  # nearly all files
+    if not head.startswith(tuple(PACKED_STARTS)):  # nearly all files
         return ""
     return next((kind for magic, kind in PACKED_STARTS.items() if head.startswith(magic)), "")
 

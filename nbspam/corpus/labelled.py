@@ -12,7 +12,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 from nbspam.corpus import walk
 from nbspam.corpus.folder_names import GUID, JUNK, UNCLEAR, decode_name, recognise
@@ -24,7 +24,6 @@ from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
-_FIRST_BYTES = 1024  # of a file, which tell mail from an index
 
 
 def open_labelled(
@@ -93,12 +92,16 @@ def open_unsorted(paths: Sequence[str]) -> Source:
 def _separate(parts: list[walk.SourcePart]) -> list[walk.SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
+    inner: dict[str, set[str]] = {place: set() for place in places}
+    for place in inner:
+        for around in accumulate(f"{name}/" for name in place.split("/")[:-2]):
+            inner.get(around, set()).add(place)
+    before: set[str] = set()
     separated: list[walk.SourcePart] = []
     for place, part in zip(places, parts, strict=True):
-        without = {other for other in places if part.deep and other != place and other.startswith(place)}
-        if place in places[: len(separated)] and not part.by_labels:  # the same path is named before
-            without.add(place)
-        separated.append(part._replace(without=tuple(without)))
+        named_before = before & {place} if not part.by_labels else set()
+        before.add(place)
+        separated.append(part._replace(without=(*(inner[place] if part.deep else ()), *named_before)))
     return separated
 
 
@@ -137,9 +140,7 @@ def _recognise(path: str, rules: Rules | None, notes: walk.Notes) -> list[walk.S
     elif os.path.isdir(path):
         if rules is not None or is_tree(path):
             return _open_tree(path, rules or [], notes)
-        folder_notes = walk.Notes()
-        inner, files = walk.list_folder(path, folder_notes, path)
-        notes.left_out += folder_notes.left_out
+        inner, files = walk.list_folder(path, notes, path)
         folders = _find_class_folders(path, inner, files, notes)
     elif walk.look_at_file(path, walk.Notes()) == walk.GMAIL:
         return _split_by_labels(walk.SourcePart(path))
@@ -241,7 +242,7 @@ def _search_class(source: Source, label: str) -> tuple[walk.Notes, bool]:
 def _is_mail(path: str) -> bool:
     """True if the file is mail, not an index."""
     with open(path, "rb") as file:
-        head = file.read(_FIRST_BYTES)
+        head = file.read(1024)
     first = head.split(None, 1)[0] if head.strip() else b""
     return bool(detect_packing(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 

@@ -60,7 +60,7 @@ def _is_tree(top: str, path: str, depth: int, visited: walk.Visited) -> bool:
     if not walk.enter(path, visited, walk.Notes()):
         return False
     folders, files = walk.list_folder(path, walk.Notes(), top)
-    names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
+    names = [clean_name(name) for name in [*folders, *(file for file in files if not file[:1].isdigit())]]
     if any(is_inbox(name) or find_kind(name) in ROLES for name in names):
         return True
     if any(_is_mark(path, name) for name in folders):

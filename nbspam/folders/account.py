@@ -32,9 +32,9 @@ UIDS_AT_ONCE = 500  # in one line of the protocol
 MAX_NUMBER = (1 << 32) - 1  # of a UID or a UIDVALIDITY; neither is 0 (RFC 9051, 2.3.1.1)
 MAX_SAID = 200  # characters of an error of the server that are shown
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
-# Flags of LIST (RFC 6154); the last two show mail of other folders once more.
+# Flags of LIST (RFC 6154, RFC 8457); the last three show mail of other folders once more.
 _USES = {b"\\junk": JUNK, b"\\trash": TRASH, b"\\drafts": DRAFTS, b"\\sent": SENT}
-_USES |= {b"\\all": UNCLEAR, b"\\flagged": UNCLEAR}
+_USES |= dict.fromkeys((b"\\all", b"\\flagged", b"\\important"), UNCLEAR)
 _NO_MAIL = {b"\\noselect", b"\\nonexistent"}
 
 

@@ -35,11 +35,11 @@ class Maildirs:
             tree = walk_tree(top, self._notes)
             maildirs = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
             if not maildirs:
-                if closed := [place for place in self.skipped if place[0].startswith(top)]:
+                closed = [place for place in self.skipped if place[0].startswith(top)]
+                if closed and not os.path.isfile(top):
                     raise unreadable(*closed[0])
-                why = "no Maildir in it"
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
-                raise NoInputError(top, why, remedy, "source-empty")
+                raise NoInputError(top, "no Maildir in it", remedy, "source-empty")
             for folder in maildirs:
                 is_top = folder.path == top
                 kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind

@@ -107,11 +107,26 @@ def test_folder_of_a_maildir_has_its_mail_if_empty_folders_are_lost(tmp_path: Pa
     assert Counter(one.right for one in found) == {"ham": 2, "spam": 1}
 
 
+def test_what_is_no_file_next_to_class_folders_is_named(tmp_path: Path) -> None:
+    write_folders(tmp_path, {"ham": [mail("lunch")], "spam": [mail("casino")]})
+    os.mkfifo(tmp_path / "fifo")
+    assert read_tree(tmp_path)[1] == {"not a regular file": 1}
+
+
 def test_folder_in_a_part_of_a_maildir_is_told(tmp_path: Path) -> None:
     for place in ("cur/1:2,S", ".Junk/cur/2:2,S", "cur/sub/3:2,S"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_bytes(mail(place))
     assert read_tree(tmp_path)[1] == {"folder inside a Maildir": 1}
+
+
+@pytest.mark.parametrize("name", ["{number:02} {name}", "{number}_{name}", "\U0001f4c1 {name}"])
+def test_folders_with_numbers_or_pictures_are_a_tree(name: str, tmp_path: Path) -> None:
+    roles = {"Inbox": "ham", "Sent": "", "Spam": "spam", "Trash": "", "Work": "ham"}
+    for number, role in enumerate(roles, 1):
+        write_folders(tmp_path, {name.format(number=number, name=role): [mail(role)]})
+    found, _ = read_tree(tmp_path)
+    assert Counter(one.right for one in found) == {"ham": 2, "spam": 1}
 
 
 def test_mbox_with_a_first_blank_line_is_read_in_a_tree(tmp_path: Path) -> None:
