@@ -117,7 +117,8 @@ def find_reason(clue: Clue) -> tuple[str, str]:
     if clue.view == "header":
         field, _, value = token.partition(":")
         if field not in AUTHENTICATION:
-            return field, value.strip("@#").replace("+", " ")
+            value = value.strip("@#")
+            return field, value[:1] + value[1:].replace("+", " ")  # a time zone, or two words
         if value in FAILED or value == "pass":
             return ("passed" if value == "pass" else "failed"), ""
         return "authentication", value
