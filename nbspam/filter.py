@@ -94,6 +94,7 @@ class Filter:
     def classify(self, message: Given, name: str = "") -> Verdict:
         """The verdict on one message, by the model as it is now; no bytes raise an error."""
         data = _read(message)
+        self._follow_file()
         counted = self.count(data, name)
         with OneState(self.model.connection):
             self.refresh()
@@ -166,6 +167,7 @@ class Filter:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
         from nbspam.explain import explain_verdict
 
+        self._follow_file()
         with OneState(self.model.connection):
             self.refresh()
             counted = self._choose_part(self.count(message, name))
@@ -194,7 +196,7 @@ class Filter:
     def _learn(self, message: Given, label: str | None) -> str:
         from nbspam.learning.learn import learn_message
 
-        self.refresh()  # before the lesson: in another thread it is an error
+        self._follow_file()
         result = learn_message(self.model.path, label, _read(message))
         self._saved = ""
         self.refresh()
@@ -216,6 +218,14 @@ class Filter:
         """Read again what another program has changed in the model."""
         if self.model.refresh():
             self.scorer = Scorer(self.model, self.settings)
+
+    def _follow_file(self) -> None:
+        """Open the model that another program has put in its place; UsageError in another thread."""
+        self.refresh()
+        if not self.model.is_at(self.model.path):
+            now = open_filter(self.model.path, *self.asked)
+            self.model.close()
+            self._model, self.settings, self.loss, self.scorer = now.model, now.settings, now.loss, now.scorer
 
     def close(self) -> None:
         """Close the model file; a temporary one is removed."""

@@ -291,6 +291,18 @@ def test_the_use_of_a_closed_filter_is_an_error_of_nbspam(folder: Path, tmp_path
         assert raised.value.slug == "filter-closed"
 
 
+def test_a_filter_follows_a_model_that_is_trained_anew(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    nbspam.train(folder, jobs=1).save(path)
+    for use in ("classify", "explain", "learn"):
+        opened = nbspam.load(path, loss="FP=3,FN=1")
+        nbspam.train(ham=[HAM, mail(f"lunch {use}")], spam=[SPAM] * 3, jobs=1).save(path, replace=True)
+        getattr(opened, use)(SPAM, *["spam"] * (use == "learn"))
+        fresh = nbspam.load(path, loss="FP=3,FN=1")
+        assert (repr(opened), opened.loss) == (repr(fresh), fresh.loss)
+        assert opened.classify(SPAM).log_odds == fresh.classify(SPAM).log_odds
+
+
 def test_the_use_of_a_filter_in_another_thread_is_an_error_and_changes_nothing(folder: Path) -> None:
     made = nbspam.train(folder, jobs=1)
     made.save(Path(folder, "..", "m"), replace=True)

@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast, get_type_hints
 
 import numpy as np
 
@@ -48,13 +48,11 @@ if TYPE_CHECKING:
     Mail = Path | bytes | EmailMessage
     Mails = Mail | Iterable[Mail]
 
-# The types of keywords that are not text.
-_TYPES: dict[str, tuple[type, ...]] = {
-    "alpha": (float, int, str),
-    "threshold": (float, int),
-    "holdout": (float, int),
-    **dict.fromkeys(("bins", "folds", "seed"), (int,)),
-    **dict.fromkeys(("normalise", "textbook"), (bool,)),
+_TYPES: dict[str, Any] = get_type_hints(Scoring) | {
+    "folds": int,
+    "holdout": float | None,
+    "seed": int,
+    "feedback": str,
 }
 # Keywords of an evaluation that belong to another, and what they are without it.
 _OWNED = {"by_time": ("holdout", False), "feedback": ("replay", "immediate")}
@@ -231,9 +229,10 @@ def _check_types(**keywords: object) -> dict[str, object]:
     """The keywords, with the numbers of numpy as those of Python.  TypeError for a value of a wrong type."""
     for name, value in keywords.items():
         plain = keywords[name] = value.item() if isinstance(value, np.generic) else value
-        types = _TYPES.get(name, (str,))
-        if plain is not None and not isinstance(plain, types):
-            raise TypeError(f"{name} is of type {' or '.join(one.__name__ for one in types)}, not {value!r}")
+        types = _TYPES[name]
+        is_right = isinstance(plain, types) or (isinstance(plain, int) and isinstance(0.5, types))
+        if plain is not None and not is_right:
+            raise TypeError(f"{name} is of type {getattr(types, '__name__', types)}, not {value!r}")
     return keywords
 
 
