@@ -15,10 +15,9 @@ An mbox is read in chunks, so memory is bounded whatever its size.  `re` would c
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from itertools import chain
-
-from nbspam.mail.headers import BYTE_ORDER_MARK, is_known
 
 _FROM = b"\nFrom "
 _MAX_FROM_BYTES = 1000  # a longer line begins no message
@@ -32,7 +31,7 @@ _WEEKDAYS = frozenset(b"mon tue wed thu fri sat sun".split())
 def begins_mbox(head: bytes) -> bool:
     """True if a file that begins with `head` (1 KiB is enough) is an mbox."""
     head = head if b"\n" in head else head.replace(b"\r", b"\n")  # every line may end with a CR alone
-    start = len(head) - len(head.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n"))
+    start = len(head) - len(head.removeprefix(BOM_UTF8).lstrip(b"\r\n"))
     return head.startswith(b"From ", start) and _begins_message(head, start, head.find(b"\n", start))
 
 
@@ -58,6 +57,8 @@ def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
     sender = line[len(_FROM) - 1 :].strip()
     if len(sender.split()) <= 1 and (b"@" in sender or sender.lower() in (b"", b"-", b"mailer-daemon")):
         return True
+    from nbspam.mail.headers import is_known  # 4 ms, and nearly all lines have a date
+
     before, _, after = sender.rpartition(b":")
     has_clock = before[-1:].isdigit() and after[:1].isdigit()
     return has_clock and is_known(name.decode("latin-1").lower())
@@ -119,8 +120,8 @@ def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]
     for chunk in chain(filter(None, chunks), (b"",)):
         if ends_by_cr is None:
             ends_by_cr = b"\r" in chunk[:-1] and b"\n" not in chunk
-            if chunk.startswith(BYTE_ORDER_MARK):
-                chunk = chunk.replace(BYTE_ORDER_MARK, b"\n\n\n", 1)
+            if chunk.startswith(BOM_UTF8):
+                chunk = chunk.replace(BOM_UTF8, b"\n\n\n", 1)
         buffer += chunk.replace(b"\r", b"\n") if ends_by_cr else chunk
         decided = len(buffer) - (_LOOK_AHEAD_BYTES if chunk else 0)  # up to here all is known of a line
         while 0 <= (at := buffer.find(_FROM, search)) < decided:
