@@ -8,7 +8,7 @@ from nbspam.cli import Options, command, done_text, plain, say, write_text
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.corpus.marks import MARKS_UNREAD, OWN_JUNK
-from nbspam.corpus.walk import OUT_OF_TREE
+from nbspam.corpus.walk import NESTED, OUT_OF_TREE
 from nbspam.folders import learner
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM, amount
@@ -55,6 +55,11 @@ def sync_command(options: Options) -> None:
         show_learned(run)
     if links := box.left_out[OUT_OF_TREE]:
         say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.")
+    if nested := box.left_out[NESTED]:
+        say(f"Nothing to learn from {amount(nested, 'folder')} inside the parts of a Maildir.")
+    if box.others:
+        others = amount(box.others, "folder")
+        say(f"Nothing to learn from {others} that are no Maildirs: nbspam train reads them.")
     for reason in box.left_out:
         if reason.startswith(MARKS_UNREAD):
             say(f"M{plain(reason[1:])}. Move junk to a folder.")

@@ -109,7 +109,7 @@ class FolderMemory:
             with open(path, "rb") as file:
                 self._saved = file.read()
             stored = json.loads(self._saved)
-            self.filed: dict[str, str] = dict(stored["filed"])
+            self.filed: dict[str, str] = {key: "" + place for key, place in stored["filed"].items()}
             self.folders = {name: KnownFolder(**known) for name, known in stored["folders"].items()}
             self._begin_anew(stored.get("model"))
         except BlockingIOError:

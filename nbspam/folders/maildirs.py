@@ -12,7 +12,6 @@ from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_ma
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
 
-_HEAD_BYTES = 1 << 12  # of a file, which tell why it is no mail
 _FLAGS = {"S": SEEN, "R": ANSWERED, "T": DELETED, "D": DRAFT}
 
 
@@ -21,6 +20,7 @@ class Maildirs:
 
     skipped  : what was no mail, or could not be read
     left_out : see Notes
+    others   : the number of folders of mail that are no Maildirs
     """
 
     def __init__(self, tops: Sequence[str]) -> None:
@@ -28,21 +28,22 @@ class Maildirs:
         self._notes = Notes()
         self.skipped: Skipped = self._notes.skipped
         self.left_out = self._notes.left_out
+        self.others = 0
         self._kinds: dict[str, str] = {}
         self._trees: dict[str, str] = {}  # folder -> the tree that it is in
         self._paths: dict[Uid, str] = {}
         for top in map(os.path.realpath, tops):
-            tree = walk_tree(top, self._notes)
-            maildirs = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
+            folders = [*walk_tree(top, self._notes)]
+            maildirs = [folder for folder in folders if is_maildir(list_folder(folder.path, Notes(), top)[0])]
             if not maildirs:
                 closed = [place for place in self.skipped if place[0].startswith(top)]
                 if closed and not os.path.isfile(top):
                     raise unreadable(*closed[0])
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
                 raise NoInputError(top, "no Maildir in it", remedy, "source-empty")
+            self.others += len(folders) - len(maildirs)
             for folder in maildirs:
-                is_top = folder.path == top
-                kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind
+                kind = folder.kind if folder.path != top else recognise(clean_name(os.path.basename(top)))
                 self._kinds[folder.path], self._trees[folder.path] = kind, top
 
     def folders(self) -> dict[str, str]:
@@ -97,5 +98,5 @@ class Maildirs:
 def _read_no_mail(path: str) -> bytes:
     """What a file that is no mail begins with, empty if it is deleted mail."""
     with open_message(path) as file:
-        head = file.read(_HEAD_BYTES)
+        head = file.read(4096)
     return head if explain_no_mail(head) else b""

@@ -183,3 +183,23 @@ def test_lessons_before_a_fault_are_remembered(model: Path, tmp_path: Path) -> N
         with pytest.raises(NoInputError):
             list(run_.learn())
     assert lessons(run("sync", top, "-m", model)) == [("learned", "ham", "Maildir")]
+
+
+def test_mail_that_is_in_no_maildir_is_told(model: Path, tmp_path: Path) -> None:
+    put(tmp_path / "mail/INBOX", "cur/1:2,S", mail("a letter"))
+    (tmp_path / "mail/INBOX/cur/sub").mkdir()
+    (tmp_path / "mail/Junk").write_bytes(b"From a@b Mon Nov  2 10:00:00 2026\n" + mail("filed lottery"))
+    write_folders(tmp_path / "mail", {"Spam": [mail("cheap pills")]})
+    said = program("sync", tmp_path / "mail", "-m", model).stderr.decode()
+    assert "2 folders that are no Maildirs: nbspam train reads them" in said
+    assert "1 folder inside the parts of a Maildir" in said
+
+
+@pytest.mark.parametrize("change", [{"filed": {"a": 5}}, {"filed": []}, {"folders": {"a": {}}}])
+def test_memory_that_is_damaged_is_named(change: dict[str, object], model: Path, tmp_path: Path) -> None:
+    put(tmp_path / "mail", "cur/1:2,S", mail("a letter"))
+    run("sync", tmp_path / "mail", "-m", model)
+    memory = Path(f"{model}-sync.json")
+    memory.write_text(json.dumps(json.loads(memory.read_text()) | change))
+    done = program("sync", tmp_path / "mail", "-m", model)
+    assert done.returncode == 65 and b"sync-memory" in done.stderr
