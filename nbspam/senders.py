@@ -86,11 +86,8 @@ def read_plain(value: str) -> str:
     A character of a quoted string that has a meaning outside is replaced, so that it has none here.
     """
     kept: list[str] = []
-    depth, is_quoted, characters = (
-        0,
-        False,
-        iter(value.replace("\r", "").replace("\n", "").replace("\t", " ")),
-    )
+    unfolded = value.replace("\r", "").replace("\n", "").replace("\t", " ")
+    depth, is_quoted, characters = 0, False, iter(unfolded)
     for character in characters:
         if character == "\\" and (depth or is_quoted):
             character = next(characters, "")

@@ -31,6 +31,7 @@ class LabelScreen(App[Exception]):
         Binding("space", "label('')", "skip"),
         Binding("u", "undo", "undo"),
         Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", show=False),
     ]
 
     def __init__(self, labelling: Labelling) -> None:

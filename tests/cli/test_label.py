@@ -72,6 +72,15 @@ async def label_all(pilot: Pilot[Exception], found: Labelling, most: int = 100) 
             await pilot.press(truth(found)[0])
 
 
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+def test_a_key_ends_it(folder: Path, tmp_path: Path, key: str) -> None:
+    async def press(pilot: Pilot[Exception]) -> None:
+        await pilot.press(key)
+        assert not pilot.app.is_running
+
+    use(labelling(folder, tmp_path / "m"), press)
+
+
 def test_labels_are_what_train_counts_and_each_message_comes_once(folder: Path, tmp_path: Path) -> None:
     model, seen = tmp_path / "model", labelling(folder, tmp_path / "model")
     chosen: dict[str, list[bytes]] = {"ham": [], "spam": []}
