@@ -121,13 +121,13 @@ def list_clues(scorer: Scorer, verdict: Verdict, top: int | None = None) -> list
     """The clues of a verdict, the largest contribution first; at most `top`."""
     from nbspam.model.credible_intervals import word_share_interval  # scipy: 0.2 s, 25 MB
 
-    found = []
+    clues = []
     for part, nats in verdict.scored.clues(verdict.number)[:top]:
         view = VIEW_NAMES[part.view] if part.view >= 0 else ""
         counts, occurrences = part.counts[::2], part.counts[1::2]
         share = word_share_interval(counts, verdict.number, scorer.settings) if counts else None
-        found.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
-    return found
+        clues.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
+    return clues
 
 
 def explain_tokens(scorer: Scorer, loss: Loss, tokens: Sequence[tuple[int, int, str]]) -> Explanation:
@@ -136,8 +136,8 @@ def explain_tokens(scorer: Scorer, loss: Loss, tokens: Sequence[tuple[int, int, 
     tokens : (key, view, text)
     """
     rows = scorer.look_up([key for key, _, _ in tokens])
-    known = [(rows[key], view, text) for key, view, text in tokens if any(rows[key])]
-    parts = [ScorePart("token", text, view, scorer.weigh(view, n), n) for n, view, text in known]
+    counted = [(rows[key], view, text) for key, view, text in tokens if any(rows[key])]
+    parts = [ScorePart("token", text, view, scorer.weigh(view, n), n) for n, view, text in counted]
     verdict = Verdict("", Scored(scorer.log_prior, parts), scorer.model.classes, loss)
     return Explanation(verdict, [], list_clues(scorer, verdict), None, None, None)
 
@@ -190,8 +190,8 @@ def _flip(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> tuple[list[
     pairs = [(first, second)] if verdict.decided == first else [(verdict.decided, first)]
     if verdict.decided == UNDECIDED:
         pairs = [(first, second), (second, first)]
-    found = [flip for pair in pairs if (flip := _remove_clues(scorer, message, verdict, *pair))]
-    return min(found, key=lambda flip: len(flip[0]), default=None)
+    flips = [flip for pair in pairs if (flip := _remove_clues(scorer, message, verdict, *pair))]
+    return min(flips, key=lambda flip: len(flip[0]), default=None)
 
 
 def _remove_clues(
@@ -222,8 +222,8 @@ def _remove_token(scorer: Scorer, message: KeyedTokens, text: str, view: int) ->
     rest = copy.copy(message)
     rest.tokens = list(message.tokens)
     if text == NOTAWORD and view == NOTAWORD_VIEW:
-        known = scorer.look_up(message.keys())
-        rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
+        rows = scorer.look_up(message.keys())
+        rest.tokens = [{k: value for k, value in tokens.items() if k in rows} for tokens in message.tokens]
     else:
         rest.tokens[view] = dict(message.tokens[view])
         rest.tokens[view].pop(hash_token(text), None)

@@ -53,15 +53,15 @@ def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
-    own = format_fields(verdict, also).encode("ascii").replace(b"\n", end)
+    fields = format_fields(verdict, also).encode("ascii").replace(b"\n", end)
     if is_indented and not lines:
-        own += end  # indented text without a header
+        fields += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
     cuts = sorted((spans | _find_fields_in_rest(data, lines, names)).items())
     before = _cut_spans(data, cuts, 0, start)
     if start and not data[:start].endswith((b"\n", b"\r", BOM_UTF8)):
         before += end  # an mbox line alone
-    return before + own + _cut_spans(data, cuts, start, len(data))
+    return before + fields + _cut_spans(data, cuts, start, len(data))
 
 
 def _find_fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
@@ -79,7 +79,7 @@ def _find_fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]
     ours = "|".join(names).encode("ascii")
     # Nothing is tried twice (`+` after a quantifier), so no header costs more than one pass.
     field = rb"(?m)^(?:%s)[ \t]{0,%d}+:[^\n]*+(?:\n++[ \t][^\n]*+)*+\n*+" % (ours, MAX_FIELD_NAME - len(OWN))
-    return {start + found.start(): start + found.end() for found in re.finditer(field, text)}
+    return {start + match.start(): start + match.end() for match in re.finditer(field, text)}
 
 
 def _cut_spans(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:

@@ -75,9 +75,9 @@ class Settings:
     capped: bool = True  # for the classes ham and spam, see `of`
     damped: bool = True  # log-odds of mail unlike that of training, see `of` and nbspam.model.scorer.trust
 
-    def __init__(self, event_model: str = "presence", **given: Any) -> None:
-        """given : any of the settings above, except `capped` and `damped`"""
-        self._set(given)
+    def __init__(self, event_model: str = "presence", **others: Any) -> None:
+        """others : any of the settings above, except `capped` and `damped`"""
+        self._set(others)
         if event_model in NUMERIC_MODELS:
             self.numeric_model = event_model
             event_model = "presence" if self.features == "both" else event_model
@@ -95,7 +95,7 @@ class Settings:
         self.numeric_model = self.numeric_model or "gaussian"
         averaged = self.averaged and event_model == "presence" and self.features == "words"
         self.averaged = self.capped = averaged
-        if given.get("alpha") is None:
+        if others.get("alpha") is None:
             self.alpha = ALPHA if averaged else TEXTBOOK_ALPHA
         read = EXTRA_VIEWS if self.views == ALL_VIEWS else self.views.split(",")
         for name in EXTRA_VIEWS:
@@ -175,15 +175,15 @@ def want_words(token_pattern: str) -> frozenset[str]:
 
 def parse_settings(values: dict[str, str], where: str = "model") -> Settings:
     """The settings in the model file `where`; DamagedModelError if they are wrong."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     try:
         for name in _STORED:
             default = getattr(Settings, name)
             kind = type(default)
             text = values.get(name, "") if name == "token_pattern" else values[name]
-            found[name] = text == "1" if kind is bool else kind(text)
-            if kind is float and not 0 <= found[name] < float("inf"):
+            settings[name] = text == "1" if kind is bool else kind(text)
+            if kind is float and not 0 <= settings[name] < float("inf"):
                 raise ValueError(f"{name} {values[name]}")
-        return Settings(**found)
+        return Settings(**settings)
     except (KeyError, ValueError, UsageError) as error:
         raise DamagedModelError(where, f"setting {error}") from None
