@@ -374,9 +374,7 @@ def test_a_notebook_shows_the_figures_as_a_table_without_markup_of_others(tmp_pa
     classes = {"<b>&": [HAM, mail("lunch")], "work": [mail("a report"), mail("a plan")]}
     report = nbspam.evaluate(write_folders(tmp_path, classes), folds=2, jobs=1)
     page = report._repr_html_()
-    assert {*re.findall("<[^>]*>", page)} == {
-        *("<p>", "</p>", "<table>", "</table>", "<tr>", "<th>", "<td>"),
-    }
+    assert {*re.findall("<[^>]*>", page)} == {*("<p>", "</p>", "<table>", "</table>", "<tr>", "<th>", "<td>")}
     assert page.count("<tr>") > 5
 
 

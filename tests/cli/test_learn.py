@@ -70,12 +70,7 @@ def test_every_broken_message_can_be_learned_and_unlearned(
     model: Path, torture_files: list[Path], tmp_path: Path
 ) -> None:
     before = counts(model)
-    odd = [
-        b"\0" * 5000,
-        b"x" * 3_000_000,
-        b"From: \xff\xfe\n\n\xff",
-        bytes(range(256)) * 40,
-    ]
+    odd = [b"\0" * 5000, b"x" * 3_000_000, b"From: \xff\xfe\n\n\xff", bytes(range(256)) * 40]
     paths = [*torture_files[::4], *write_folders(tmp_path / "odd", {"any": odd}).rglob("*.eml")]
     names = "".join(f"{path}\n" for path in paths).encode()
     learned = run("learn", "spam", "-q", "-m", model, "--files-from", "-", stdin=names)

@@ -140,8 +140,7 @@ def test_a_huge_message_is_read_in_part_only(model: Path, tmp_path: Path, comman
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command",
-    [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"], ["doctor"]],
+    "command", [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"], ["doctor"]]
 )
 def test_a_closed_pipe_of_the_reader_is_an_io_error(model: Path, command: list[str]) -> None:
     reading, writing = os.pipe()

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus.folder_names import (
-    COPIES,
-    OTHER,
-    UNCLEAR,
-    decode_name,
-    find_kind,
-    is_inbox,
-    recognise,
-)
+from nbspam.corpus.folder_names import COPIES, OTHER, UNCLEAR, decode_name, find_kind, is_inbox, recognise
 from nbspam.corpus.trees import clean_name
 from nbspam.tables import read_table
 from tests.mail_trees import Tree, lay_out

@@ -54,11 +54,7 @@ def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
     items = list(Source([SourcePart(str(box))]).items())
     open_the_box(box)
     skipped: list[tuple[str, str]] = []
-    assert [list(tokens.body) for _, tokens in read_messages(items, skipped)] == [
-        ["one"],
-        ["two"],
-        ["three"],
-    ]
+    assert [list(tokens.body) for _, tokens in read_messages(items, skipped)] == [["one"], ["two"], ["three"]]
     assert skipped == []
 
 

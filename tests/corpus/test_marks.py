@@ -192,7 +192,7 @@ def test_mark_of_nbspam_never_teaches(model: Path, tmp_path: Path) -> None:
     done = program("sync", top, "-m", model)
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
     assert {(one, place.split(".")[-2]) for _, one, place in lines} == {
-        *(("ham", "rescued"), ("ham", "learned"), ("spam", "again"), ("spam", "moved")),
+        *(("ham", "rescued"), ("ham", "learned"), ("spam", "again"), ("spam", "moved"))
     }
     assert b"marked as junk by nbspam itself" in done.stderr
 

@@ -245,12 +245,7 @@ def test_links_are_followed_inside_the_folder_that_is_named(tmp_path: Path) -> N
     put(tmp_path / "away", "ham/1", data=mail("secret"))
     put(tmp_path / "here", "ham/1", data=mail("wanted"))
     put(tmp_path / "here", "spam/1", data=mail("bad"))
-    for name, place in {
-        "a": "../../away/ham/1",
-        "b": "../../away",
-        "c": "/dev/zero",
-        "d": "1",
-    }.items():
+    for name, place in {"a": "../../away/ham/1", "b": "../../away", "c": "/dev/zero", "d": "1"}.items():
         (tmp_path / "here" / "ham" / name).symlink_to(place)
     source = open_labelled([str(tmp_path / "here")])
     assert words(source) == [("ham", "wanted"), ("ham", "wanted"), ("spam", "bad")]

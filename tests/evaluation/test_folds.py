@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.evaluation.folds import (
-    draw_folds,
-    draw_grouped_folds,
-    hold_out,
-    split_by_time,
-)
+from nbspam.evaluation.folds import draw_folds, draw_grouped_folds, hold_out, split_by_time
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import parse_feedback, replay
 

@@ -23,10 +23,7 @@ from tests.folders.bad_server import END, SOUND, STATE, BadServer, lines, make_c
 from tests.server import HAM, SPAM
 from tests.tiny_mail import program, run
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing")]
 SPAMS = [b"Message-ID: <s%d@example.org>\r\n" % n + SPAM.replace(b"\n", b"\r\n") for n in range(4)]
 HAMS = [b"Message-ID: <h%d@example.org>\r\n" % n + HAM.replace(b"\n", b"\r\n") for n in range(2)]
 LATE = SPAMS.pop()

@@ -77,9 +77,7 @@ def test_counts_are_those_of_a_model_that_was_taught_what_counts_now(
 ) -> None:
     path, other = (shutil.copy(trained, tmp_path / name) for name in ("model", "other"))
     write_folders(tmp_path / "letters", {"all": LETTERS})
-    with (
-        mock.patch.object(autolearn, "MIN_LABELLED", 1),
-    ):
+    with mock.patch.object(autolearn, "MIN_LABELLED", 1):
         for number, action in enumerate(actions):
             match action:
                 case "learn", label, letters:

@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.charset import decode, look_up_codec
-from nbspam.mail.transfer import (
-    decode_base64,
-    decode_percent,
-    decode_quoted_printable,
-    decode_transfer,
-)
+from nbspam.mail.transfer import decode_base64, decode_percent, decode_quoted_printable, decode_transfer
 from nbspam.tables import read_table
 
 RUSSIAN = "Уважаемые господа! Предлагаем вам новые квартиры в Москве по низким ценам."

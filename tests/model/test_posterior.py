@@ -160,9 +160,6 @@ def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
     rng = np.random.default_rng(2)
     variances = stats.invgamma(shape, scale=scale).rvs(DRAWS, random_state=rng)
     means = rng.normal(mean, np.sqrt(variances / kappa))
-    for (low, high), draws in (
-        (mean_interval(posterior), means),
-        (variance_interval(posterior), variances),
-    ):
+    for (low, high), draws in ((mean_interval(posterior), means), (variance_interval(posterior), variances)):
         assert np.mean(draws < low[0, 0]) == pytest.approx(0.025, abs=0.002)
         assert np.mean(draws > high[0, 0]) == pytest.approx(0.025, abs=0.002)

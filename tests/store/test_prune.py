@@ -14,11 +14,7 @@ from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW
 from tests.tiny_mail import run
 
 KEPT_VIEWS = (NOTAWORD_VIEW, MEASURES_VIEW)  # that pruning leaves alone
-WAYS = {
-    "views": [],
-    "multinomial": ["--event-model", "multinomial"],
-    "fixed": ["--vocab", "v.tsv"],
-}
+WAYS = {"views": [], "multinomial": ["--event-model", "multinomial"], "fixed": ["--vocab", "v.tsv"]}
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,7 @@ from scipy import stats
 
 from tests.tiny_mail import error, mail, run, write_folders
 
-MESSAGES = {
-    "ham": [mail("word " * n) for n in (2, 4, 6)],
-    "spam": [mail("word " * n) for n in (20, 40)],
-}
+MESSAGES = {"ham": [mail("word " * n) for n in (2, 4, 6)], "spam": [mail("word " * n) for n in (20, 40)]}
 # All mail has a mean of 14.4 words and a variance of 203.84; each class has one message of it more.
 MEANS = {"ham": (14.4 + 12) / 4, "spam": (14.4 + 60) / 3}
 VARIANCES = {
