@@ -27,7 +27,7 @@ from nbspam.cli import (
 )
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import read_heads
-from nbspam.decision import describe_loss, read_loss
+from nbspam.decision import describe_loss
 from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise, trace_learning
 from nbspam.evaluation.formats import encode_evaluation, format_result_lines
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
@@ -122,12 +122,9 @@ def _judge_by_model(options: Options) -> tuple[Evaluation, Skipped]:
 
 def _judge_anew(method: str, options: Options) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    plan = shared.read_plan(options)
-    source = shared.open_source(options)
-    loss = read_loss(options.loss, source.classes, options.textbook)
-    plan = plan._replace(loss=loss, seed=options.seed, grouped=options.grouped)
-    n_folds = options.folds
-    feedback = parse_feedback(options.feedback)
+    plan, source = shared.open_training(options)
+    plan = plan._replace(seed=options.seed, grouped=options.grouped)
+    n_folds, feedback = options.folds, parse_feedback(options.feedback)
     with shared.open_workers(options) as jobs:
         corpus = shared.read_source(source, jobs, plan.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))

@@ -17,6 +17,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.corpus.walk import MailFile
+from nbspam.decision import read_loss
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import find_nearest_folder, names_no_file, open_whole_file
 from nbspam.model.chosen_settings import check_all_act, make_settings
@@ -83,7 +84,14 @@ def list_inputs(options: Options) -> list[str]:
     return [*list_mail(options), *filter(None, named)]
 
 
-def read_plan(options: Options, is_kept: bool = False) -> Plan:
+def open_training(options: Options, is_kept: bool = False) -> tuple[Plan, Source]:
+    """How the options ask to count, score and decide, and the labelled mail.  is_kept : as for _read_plan"""
+    plan = _read_plan(options, is_kept)
+    source = open_source(options)
+    return plan._replace(loss=read_loss(options.loss, source.classes, options.textbook)), source
+
+
+def _read_plan(options: Options, is_kept: bool) -> Plan:
     """How the options ask to count and score; UsageError for a wrong one, and for one without effect.
 
     is_kept : for a model that is made, see check_all_act

@@ -4,7 +4,6 @@ import os
 
 from nbspam.cli import CLUSTER, SCORING, SOURCE, Options, command, plain, say, shared
 from nbspam.cli.progress import check_all_read, message_steps, train_summary
-from nbspam.decision import read_loss
 from nbspam.model.features import parse_edges
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.tasks.train import train_model
@@ -47,10 +46,8 @@ def train_command(options: Options) -> None:
 def _train(options: Options) -> None:
     """Train a new model."""
     model, replace = options.model, options.replace
-    plan = shared.read_plan(options, is_kept=True)
-    source = shared.open_source(options)
+    plan, source = shared.open_training(options, is_kept=True)
     plan = plan._replace(
-        loss=read_loss(options.loss, source.classes, options.textbook),
         edges=parse_edges(options.edges, plan.settings.numeric_model),
         replaces=replace,
         max_memory=options.max_memory or 0,
