@@ -14,13 +14,14 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.cli import Command
-    from nbspam.errors import NbspamError
 
 RARE_COLLECTION = 100_000  # new objects between two searches for cycles, which are few: a search takes 11 ms
 AGAIN_SECONDS = 0.001
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
+BUG = 70
 OUTPUT_FAILED = 74
+TRY_AGAIN = 75
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Texts of the errors of libraries, processes and threads that get no memory.
 NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
@@ -132,37 +133,36 @@ def _end_by_signal(number: int) -> None:
 
 def _report(error: BaseException) -> int:
     """Write an error to stderr; returns its exit status."""
-    if isinstance(error, BrokenPipeError):
-        return OUTPUT_FAILED  # the reader went away
-    from nbspam.cli import error_text
-    from nbspam.errors import InternalError, NbspamError
+    from nbspam.errors import NbspamError
 
-    failure = error if isinstance(error, NbspamError) else _explain(error)
-    if isinstance(failure, InternalError) and os.environ.get("NBSPAM_TRACEBACK"):
-        sys.excepthook(*sys.exc_info())
-    else:
-        sys.stderr.write(error_text(failure))
-    return failure.status
+    if isinstance(error, NbspamError):
+        from nbspam.cli import error_text
 
-
-def _explain(error: BaseException) -> NbspamError:
-    """What an error of Python is for the user."""
-    from nbspam.errors import InputOutputError, InternalError, TryAgainError
-
+        sys.stderr.write(error_text(error))
+        return error.status
     if isinstance(error, ModuleNotFoundError):
         remedy = "install nbspam again with pip, which installs the packages that it needs"
-        return TryAgainError("", f"the Python package {error.name} is missing", remedy, "not-installed")
+        return _fail(TRY_AGAIN, f"the Python package {error.name} is missing", remedy, "not-installed")
+    if isinstance(error, BrokenPipeError):
+        return OUTPUT_FAILED  # the reader went away
     if isinstance(error, MemoryError) or any(text in str(error) for text in NO_MEMORY):
         remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
-        return TryAgainError("", "out of memory", remedy, "no-memory")
-    if isinstance(error, OSError) and error.errno == errno.EBADF:
-        return InputOutputError("", "stdin or stdout is closed", "connect it to a file or a pipe", "io")
+        return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
     if isinstance(error, OSError):
-        is_full = error.errno in FULL
-        remedy = "free some space, or send it elsewhere" if is_full else "check the disk or the pipe"
-        return InputOutputError(error.filename or "output", str(error.strerror), remedy, "io")
+        return _fail(OUTPUT_FAILED, *_stream_failure(error), "io")
+    if os.environ.get("NBSPAM_TRACEBACK"):
+        sys.excepthook(*sys.exc_info())
+        return BUG
     remedy = "report it with the output of the same command under NBSPAM_TRACEBACK=1"
-    return InternalError("", f"{type(error).__name__}: this is a fault of nbspam", remedy, "bug")
+    return _fail(BUG, f"{type(error).__name__}: this is a fault of nbspam", remedy, "bug")
+
+
+def _stream_failure(error: OSError) -> tuple[str, str]:
+    """(what failed, remedy)"""
+    if error.errno == errno.EBADF:
+        return "stdin or stdout is closed", "connect it to a file or a pipe"
+    full, other = "free some space, or send it elsewhere", "check the disk or the pipe"
+    return f"{error.filename or 'output'}: {error.strerror}", full if error.errno in FULL else other
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -190,6 +190,12 @@ def _find_quick_command(arguments: list[str]) -> Command | None:
 
         return learn_command if name == "learn" else unlearn_command
     return None
+
+
+def _fail(status: int, what: str, remedy: str, slug: str) -> int:
+    """Write an error as nbspam.cli.error_text does, but import nothing: an import may be what failed."""
+    sys.stderr.write(f"nbspam: {what}\n  next: {remedy}  [{slug}]\n")
+    return status
 
 
 def _finish(status: int) -> None:

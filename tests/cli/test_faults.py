@@ -134,6 +134,25 @@ def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
     assert (b"IndexError: planted" in done.stderr) == asked
 
 
+# The program without the memory to load its command line.
+UNLOADED = """
+import sys
+class Full:
+    def find_spec(self, name, *_):
+        if name == "nbspam.cli":
+            raise MemoryError
+sys.meta_path.insert(0, Full())
+from nbspam.__main__ import main
+main()
+"""
+
+
+def test_too_little_memory_to_load_the_program_is_a_temporary_failure() -> None:
+    done = subprocess.run([sys.executable, "-c", UNLOADED, "classify"], input=MAIL, capture_output=True)
+    assert done.returncode == 75
+    assert b"[no-memory]" in done.stderr
+
+
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["learn", "ham"], ["train", "mail"]])
 def test_too_little_memory_is_a_temporary_failure(
     place: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
