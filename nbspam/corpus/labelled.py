@@ -201,7 +201,7 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
         remedy = NAME_CLASSES
         if any(part.name for part in source.parts):
             remedy = f"say which folder is spam by a line in `rules=FILE`: FOLDER spam; or {remedy}"
-        why = f"one class only: {source.classes[0]}{_list_skipped(source.notes)}"
+        why = f"one class only: {source.classes[0]}{_list_reasons(source.notes, 'packed')}"
         raise BadDataError(where, why, remedy, "one-class")
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
@@ -210,15 +210,12 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
         raise NoInputError(place, why + _list_reasons(notes), remedy, slug)
 
 
-def _list_reasons(notes: walk.Notes) -> str:
-    """Why there are no messages."""
-    left_out = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
-    return "".join(left_out) + _list_skipped(notes)
-
-
-def _list_skipped(notes: walk.Notes) -> str:
+def _list_reasons(notes: walk.Notes, start: str = "") -> str:
+    """Why there are no messages.  start : of the reasons to leave files out that count"""
+    left_out = [(why, count) for why, count in notes.left_out.items() if why.startswith(start)]
+    reasons = "".join(f"; {count:,} left out ({why})" for why, count in left_out)
     skipped = [": ".join(pair) for pair in notes.skipped]
-    return f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else ""
+    return reasons + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
 
 
 def _search_class(source: Source, label: str) -> tuple[walk.Notes, bool]:
@@ -285,7 +282,7 @@ def _open_tree(top: str, rules: Rules, notes: walk.Notes) -> list[walk.SourcePar
     if not parts:
         _check_store(top, notes.left_out)
         remedy = "name the folder that holds INBOX and Junk"
-        raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
+        raise NoInputError(top, f"no mail folder in it{_list_reasons(notes)}", remedy, "source-empty")
     return _add_marked(parts)
 
 

@@ -7,6 +7,7 @@ from nbspam.corpus.folder_names import recognise
 from nbspam.corpus.item import Skipped, open_message, read_flags, strip_flags, unreadable
 from nbspam.corpus.marks import Keywords
 from nbspam.corpus.no_mail import explain_no_mail
+from nbspam.corpus.source import stat_mode
 from nbspam.corpus.trees import clean_name, walk_tree
 from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, note_unread
 from nbspam.errors import NoInputError
@@ -32,12 +33,11 @@ class Maildirs:
         self._kinds: dict[str, str] = {}
         self._trees: dict[str, str] = {}  # folder -> the tree that it is in
         self._paths: dict[Uid, str] = {}
-        for top in map(os.path.realpath, tops):
+        for top in [os.path.realpath(top) for top in tops if stat_mode(top)]:  # not the empty name: here
             folders = [*walk_tree(top, self._notes)]
             maildirs = [folder for folder in folders if is_maildir(list_folder(folder.path, Notes(), top)[0])]
             if not maildirs:
-                closed = [place for place in self.skipped if place[0].startswith(top)]
-                if closed and not os.path.isfile(top):
+                if os.path.isdir(top) and (closed := [one for one in self.skipped if one[0].startswith(top)]):
                     raise unreadable(*closed[0])
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
                 raise NoInputError(top, "no Maildir in it", remedy, "source-empty")

@@ -107,6 +107,13 @@ def test_folder_of_a_maildir_has_its_mail_if_empty_folders_are_lost(tmp_path: Pa
     assert Counter(one.right for one in found) == {"ham": 2, "spam": 1}
 
 
+def test_tree_whose_folders_are_all_left_out_names_them(tmp_path: Path) -> None:
+    lay_out(tmp_path / "mail", Tree("", "", [["INBOX", "maildir", "2 ham"], ["Junk", "maildir", "1 spam"]]))
+    (tmp_path / "rules").write_text("* -\n")
+    with pytest.raises(NbspamError, match=r"2 left out \(folder INBOX \(by a rule\)\)"):
+        open_labelled([f"{tmp_path}/mail"], rules=f"{tmp_path}/rules")
+
+
 def test_what_is_no_file_next_to_class_folders_is_named(tmp_path: Path) -> None:
     write_folders(tmp_path, {"ham": [mail("lunch")], "spam": [mail("casino")]})
     os.mkfifo(tmp_path / "fifo")

@@ -203,3 +203,14 @@ def test_memory_that_is_damaged_is_named(change: dict[str, object], model: Path,
     memory.write_text(json.dumps(json.loads(memory.read_text()) | change))
     done = program("sync", tmp_path / "mail", "-m", model)
     assert done.returncode == 65 and b"sync-memory" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "nowhere"])
+def test_path_without_anything_is_refused(
+    name: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The empty one, too: it may be a variable of a script, and is not the folder where that runs."""
+    put(tmp_path, "cur/1:2,S", mail("a letter"))
+    monkeypatch.chdir(tmp_path)
+    done = program("sync", name, "-m", model)
+    assert done.returncode == 66 and b"no-such-source" in done.stderr
