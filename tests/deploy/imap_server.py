@@ -12,6 +12,7 @@ from imapclient import IMAPClient
 
 from tests.deploy.agents import as_user
 from tests.deploy.recipes import configuration
+from tests.folders.bad_server import make_certificate
 from tests.server import eventually, free_port
 
 PASSWORD = "secret"
@@ -22,13 +23,8 @@ class ImapServer:
 
     def __init__(self, folder: Path, capability: str) -> None:
         self.folder, self.port = folder, free_port()
-        for name in ("localhost", "example.org"):
-            subject = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-days", "2"]
-            files = ["-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem"]
-            kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            subprocess.run(
-                ["openssl", "req", "-x509", *kind, *subject, *files], check=True, capture_output=True
-            )
+        for host in ("localhost", "example.org"):
+            make_certificate(folder, host)
         is_root = os.geteuid() == 0
         user, group = ("nobody", "nogroup") if is_root else (str(os.geteuid()), str(os.getegid()))
         numbers = {"uid": 65534, "gid": 65534} if is_root else {"uid": os.geteuid(), "gid": os.getegid()}

@@ -116,10 +116,10 @@ def name_command(command: bytes) -> str:
     return "body" if name == "fetch" and re.search(r"body\.peek", command.decode("latin-1").lower()) else name
 
 
-def make_certificate(folder: Path) -> None:
-    """A key and a certificate of localhost."""
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2", "-nodes"]
-    files = ["-keyout", folder / "localhost.key", "-out", folder / "localhost.pem"]
+def make_certificate(folder: Path, host: str = "localhost") -> None:
+    """A key and a certificate of a host."""
+    names = ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}", "-days", "2", "-nodes"]
+    files = ["-keyout", folder / f"{host}.key", "-out", folder / f"{host}.pem"]
     kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     subprocess.run(["openssl", "req", "-x509", *names, *kind, *files], check=True, capture_output=True)
 

@@ -11,11 +11,10 @@ import pytest
 pytest.importorskip("imapclient")
 
 from nbspam.folders import account
-from tests.folders.bad_server import BODY, END, SOUND, STATE, BadServer, lines, make_certificate
+from tests.folders.bad_server import BODY, END, SOUND, STATE, BadServer, lines
 from tests.laws.escapes import read_lines, unescape
 from tests.tiny_mail import program
 
-pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing")
 Start = Callable[..., list[tuple[int, str]]]
 HUGE = b"9" * 5000
 PLACES = {b"{huge}": HUGE, b"{end}": END, b"{state}": STATE, b"{body}": BODY}
@@ -51,13 +50,6 @@ TEMPORARY = {  # of these, some that every command must refuse, and after which 
     *("search with text", "search with odd numbers", "greeting is not IMAP", "literal of 4 GB"),
     "body is a number",
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificate")
-    make_certificate(folder)
-    return folder
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ import pytest
 
 pytest.importorskip("imapclient")
 
-from tests.folders.bad_server import END, SOUND, STATE, BadServer, lines, make_certificate, name_command
+from tests.folders.bad_server import END, SOUND, STATE, BadServer, lines, name_command
 from tests.server import HAM, SPAM
 from tests.tiny_mail import program, run
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing")]
+pytestmark = pytest.mark.slow
 SPAMS = [b"Message-ID: <s%d@example.org>\r\n" % n + SPAM.replace(b"\n", b"\r\n") for n in range(4)]
 HAMS = [b"Message-ID: <h%d@example.org>\r\n" % n + HAM.replace(b"\n", b"\r\n") for n in range(2)]
 LATE = SPAMS.pop()
@@ -129,13 +129,6 @@ class CutServer(BadServer):
             state = STATE.replace(b"\\Seen", " ".join(flags).encode()).replace(b"01-Jan-2024", TODAY)
             return b"* 1 FETCH (UID %d %b)\r\n" % (uid, state)
         return b""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificate")
-    make_certificate(folder)
-    return folder
 
 
 def messages(model: Path) -> Counter[str]:

@@ -1,6 +1,7 @@
 """OAuth2 tokens as the manual sets them up: `watch` goes on when one expires."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ import pytest
 pytest.importorskip("imapclient")
 
 from tests.deploy.recipes import recipe
-from tests.folders.bad_server import BadServer, make_certificate, name_command
+from tests.folders.bad_server import BadServer, name_command
 from tests.server import PATIENCE, eventually
 from tests.tiny_mail import error, run
 
@@ -83,8 +84,8 @@ class Setting:
 
 
 @pytest.fixture
-def server(tmp_path: Path, model: Path) -> Iterator[TokenServer]:
-    make_certificate(tmp_path)
+def server(folder: Path, tmp_path: Path, model: Path) -> Iterator[TokenServer]:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     with TokenServer(tmp_path) as server:
         yield server
 
