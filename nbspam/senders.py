@@ -29,7 +29,7 @@ def judge_sender(data: bytes, find: Find, servers: Iterable[str]) -> tuple[str, 
     """
     fields = read_fields(data, (_FROM, _RESULTS))
     values = [value for name, value in fields if name == _FROM]
-    addresses = [fold_address(text) for value in values for text in split_mailboxes(value)]
+    addresses = [*dict.fromkeys(fold_address(text) for value in values for text in split_mailboxes(value))]
     entries = [find_entry(address, find) for address in addresses]
     denied = [name for name, decision, _ in entries if decision == DENIED]
     if denied:
@@ -77,7 +77,7 @@ def _read_damaged(value: str) -> str:
     The first in the list is no address, so none is the only one.
     """
     words = "".join(" " if character in '<>(),:;"' else character for character in value).split()
-    return ",".join(["?", *[word for word in words if "@" in word]])
+    return ",".join(["?@", *words])
 
 
 def read_plain(value: str) -> str:
@@ -112,16 +112,10 @@ def _without_meaning(character: str) -> str:
 
 
 def split_mailboxes(text: str) -> list[str]:
-    """What can be an address in a list of mailboxes, without names of groups and people.
-
-    A mailbox with text after its address, or with two, gives all that can be one.
-    """
-    addresses = []
-    for mailbox in text.replace(";", ",").split(","):
-        before, *inside = mailbox.rpartition(":")[2].split("<")
-        parts = [part for one in inside for part in one.split(">", 1)] or [before]
-        addresses += [part.strip() for part in parts if part.strip()]
-    return addresses
+    """All that can be an address in a list of mailboxes: in a name or a route, and after an address, too."""
+    for mark in "<>:;":
+        text = text.replace(mark, ",")
+    return [part.strip() for part in text.split(",") if "@" in part]
 
 
 def split_results(text: str) -> list[list[str]]:
@@ -161,16 +155,16 @@ def fold_address(text: str) -> str:
 
 def fold_domain(text: str) -> str:
     """A domain of at least two labels in lower case and ASCII (IDNA 2003); "" for other text."""
+    text = text.lower().removesuffix(".")
+    if len(text) > MAX_DOMAIN_LENGTH:
+        return ""
     if not text.isascii():
         try:
             text = text.encode("idna").decode("ascii")
         except UnicodeError:
             return ""
-    text = text.lower().removesuffix(".")
     labels = text.split(".")
-    is_sound = (
-        len(labels) > 1
-        and len(text) <= MAX_DOMAIN_LENGTH
-        and all(0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels)
+    is_sound = len(labels) > 1 and all(
+        0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels
     )
     return text if is_sound else ""
