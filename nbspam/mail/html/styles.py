@@ -40,7 +40,7 @@ _PERCENT = {"%": 1.0, "": 1.0}
 _CHANNEL = {"": 1.0, "%": 2.55}
 _SHARE = {"": 1.0, "%": 0.01}
 # Of a screen: what the narrowest has, and the widest, on which mail is read; and units.
-_WIDTHS = (800.0, 2_000.0, {unit: size for unit, size in _PIXELS.items() if unit not in ("", "%")})
+_WIDTHS = (800.0, 2_000.0, {unit: size for unit, size in _PIXELS.items() if unit != "%"})
 _SCREEN = {
     "width": _WIDTHS,
     "device-width": _WIDTHS,
@@ -50,9 +50,9 @@ _COLOUR_UNITS = {"rgb": (_CHANNEL, _CHANNEL, _CHANNEL, _SHARE), "hsl": (_DEGREES
 
 
 def parse_number(value: str, units: dict[str, float]) -> float | None:
-    """A number, within MOST, times what its unit is; None for anything else."""
+    """A number, within MOST, times what its unit is, which 0 does not need; None for anything else."""
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
-    unit = units.get(value[len(digits) :])
+    unit = units.get(value[len(digits) :], None if value.strip("+-.0") else 0.0)
     if unit is None or not value.isascii() or not digits[-1:].isdigit() or "_" in digits:
         return None
     try:
@@ -62,7 +62,7 @@ def parse_number(value: str, units: dict[str, float]) -> float | None:
 
 
 def parse_length(value: str) -> float | None:
-    """Pixels, or a number without unit; None for anything else."""
+    """Pixels; None for anything else."""
     return MOST if value in ("auto", "none") else parse_number(value, _PIXELS)
 
 
@@ -76,9 +76,10 @@ def parse_letter_size(value: str) -> float | None:
 def _parse_font(value: str) -> float | None:
     """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
 
-    Without a name of letters after it browsers ignore it.
+    Without a name of letters after it, or with a sign that no font has, browsers ignore it.
     """
-    sizes = [word.partition("/")[0] for word in value.split()[:-1][:6] if word[0] in "0123456789."]
+    words = () if ":" in value or "}" in value else value.split()[:-1][:6]
+    sizes = [word.partition("/")[0] for word in words if word[0] in "0123456789."]
     return next((parse_letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
 
 
@@ -172,10 +173,10 @@ class Style:
                     (self.important if mark else self.plain)[kept_as] = read_value
 
 
-def remove_comments(css: str) -> str:
-    """CSS with a blank in place of each comment, which ends a word (CSS Syntax 3, 4.3.2)."""
-    first, *pieces = css.split("/*")
-    return " ".join([first, *[piece.partition("*/")[2] for piece in pieces]])
+def remove_comments(text: str, begin: str = "/*", end: str = "*/") -> str:
+    """The text with a blank in place of each comment, which ends a word of CSS (CSS Syntax 3, 4.3.2)."""
+    first, *pieces = text.split(begin)
+    return " ".join([first, *[piece.partition(end)[2] for piece in pieces]])
 
 
 class Rule:

@@ -193,9 +193,8 @@ def find_page_charset(payload: bytes) -> str:
 
     Source: HTML, 13.2.3.2, for the first 2,048 bytes.
     """
-    first, *pieces = payload[:2_048].decode("latin-1").lower().replace("<?xml", "<meta").split("<!--")
-    head = first + "".join([piece.partition("-->")[2] for piece in pieces])
-    for piece in head.split("<meta")[1:]:
+    head = payload[:2_048].decode("latin-1").lower().replace("<?xml", "<meta")
+    for piece in styles.remove_comments(head, "<!--", "-->").split("<meta")[1:]:
         attributes = parse_attributes(piece.partition(">")[0], 0)
         pragma = attributes.get("content", "").partition("charset")[2] if "http-equiv" in attributes else ""
         name = attributes.get("charset") or attributes.get("encoding") or pragma.lstrip(" =")

@@ -62,17 +62,18 @@ const WIDTHS: (f64, f64) = (800.0, 2_000.0);
 const RESOLUTIONS: (f64, f64) = (1.0, 4.0);
 const RESOLUTION: [(&str, f64); 3] = [("dppx", 1.0), ("x", 1.0), ("dpi", 1.0 / 96.0)];
 
-/// A number, within MOST, times what its unit is.
+/// A number, within MOST, times what its unit is, which 0 does not need.
 fn parse_number(value: &str, units: &[(&str, f64)]) -> Option<f64> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_lowercase() || character == '%');
     let own = value.get(digits.len()..)?;
-    let (_, unit) = units.iter().find(|(unit, _)| *unit == own)?;
+    let unit = units.iter().find(|(unit, _)| *unit == own).map(|(_, size)| *size);
+    let unit = unit.or(value.trim_matches(['+', '-', '.', '0']).is_empty().then_some(0.0))?;
     let is_whole = digits.ends_with(|last: char| last.is_ascii_digit());
     let number: f64 = digits.parse().ok().filter(|_| is_whole)?;
     Some((number * unit).clamp(-MOST, MOST))
 }
 
-/// Pixels, or a number without unit.
+/// Pixels.
 fn parse_length(value: &str) -> Option<f64> {
     if matches!(value, "auto" | "none") {
         return Some(MOST);
@@ -92,7 +93,7 @@ fn parse_letter_size(value: &str) -> Option<f64> {
 
 /// The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
 fn parse_font(value: &str) -> Read<Option<f64>> {
-    let words: Vec<&str> = split_space(value).collect();
+    let words: Vec<&str> = if value.contains([':', '}']) { vec![] } else { split_space(value).collect() };
     for word in words.split_last().map_or(&[][..], |(_, words)| words).iter().take(6) {
         let size = partition(word, "/").0;
         if size.starts_with(|first: char| first.is_ascii_digit() || first == '.')

@@ -293,7 +293,7 @@ pub fn find_page_charset(payload: &[u8]) -> Read<String> {
     let head = latin_1(between(payload, 0, 2_048)).to_lowercase().replace("<?xml", "<meta");
     let (first, rest) = head.split_once("<!--").unwrap_or((&head, ""));
     let shown = rest.split("<!--").map(|piece| partition(piece, "-->").2);
-    let head = std::iter::once(first).chain(shown).collect::<String>();
+    let head = std::iter::once(first).chain(shown).collect::<Vec<_>>().join(" ");
     for piece in head.split("<meta").skip(1) {
         let found = Attributes::read(partition(piece, ">").0)?;
         let content = found.get("http-equiv").map_or("", |_| found.text("content"));
