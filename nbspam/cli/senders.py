@@ -17,7 +17,6 @@ HOW_TO_VERIFY = (
     "name your own mail server: nbspam allow `server=NAME`; it is the first word of the topmost "
     "Authentication-Results field of a mail that you got.  If your mail has no such field: `unverified`"
 )
-NO_ADDRESS = "No address was found."
 
 
 @command("who", "senders.file", "sent", "server", "unverified", "remove", "model", "start", "quiet")
@@ -53,10 +52,8 @@ def allow_command(options: Options) -> None:
     if names and not known and not options.unverified and not options.remove:
         why = "nothing is allowed, because no mail server is known that verifies senders"
         raise UsageError("allow", why, HOW_TO_VERIFY, "allow-no-server")
-    if names:
+    if names or options.sent or options.file:
         _change(options, names, ALLOWED, is_verified=not options.unverified)
-    elif options.sent or options.file:
-        say(NO_ADDRESS)
     elif not servers:
         _show(options, ALLOWED)
         say(f"Believed: {', '.join(map(plain, known)) or 'no server'}.")
@@ -78,10 +75,9 @@ def deny_command(options: Options) -> None:
     75 try again later.
     """
     _begin(options, SPAM)
-    if names := _collect_names(options):
+    names = _collect_names(options)
+    if names or options.file:
         _change(options, names, DENIED, is_verified=False)
-    elif options.file:
-        say(NO_ADDRESS)
     else:
         _show(options, DENIED)
 
@@ -109,6 +105,8 @@ def _list_sent(folder: str) -> list[str]:
 
 def _change(options: Options, names: Sequence[str], decision: str, is_verified: bool) -> None:
     """Name senders, or take them out, and write a line for each that changed."""
+    if not names:
+        say("No address was found.")
     if options.remove:
         changed, result = remove_senders(options.model, names, decision), f"no longer {decision}"
     else:
