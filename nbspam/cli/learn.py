@@ -12,7 +12,7 @@ from functools import partial
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
-from nbspam.corpus import CRYPTED, MSG
+from nbspam.corpus import CRYPTED, MSG, STORES
 from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.filter import begin_model, choose_model
 from nbspam.labels import ALLOWED, SPAM
@@ -87,6 +87,12 @@ def _refuse_unreadable(mail: Iterable[Named], messages: ReadableMessages) -> Ite
         elif data.startswith(MSG):
             why, remedy = "a .msg of Outlook", "save it as .eml, or fetch the mail by IMAP"
             messages.refuse(BadDataError(name, why, remedy, "message-msg"))
+        elif data.startswith(STORES):
+            why, remedy = (
+                "a store of mail, no message",
+                "give it to nbspam train: it says how to export its mail",
+            )
+            messages.refuse(BadDataError(name, why, remedy, "message-store"))
         elif name == STDIN_NAME and _is_mbox_of_several(data):
             why, remedy = "several messages, an mbox", "name the file of the mbox"
             messages.refuse(BadDataError(name, why, remedy, "message-several"))

@@ -7,7 +7,10 @@ vectorize.
 
 CRYPTED = b"CRYPTED\3\7"  # how a message that Dovecot encrypts begins
 MSG = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how a .msg of Outlook begins.  Source: MS-CFB 2.2
-_WRAPPED = b"x-spam-type"  # what a report of SpamAssassin holds
+STORES = (
+    b"2 M1e C",
+    b"!BDN",
+)  # of files of Dovecot's dbox and Outlook's .pst.  Source: dbox-file.h; MS-PST 2.2.2.6
 
 
 def unwrap(data: bytes) -> bytes:
@@ -17,7 +20,7 @@ def unwrap(data: bytes) -> bytes:
 
 def split_report(data: bytes) -> tuple[bytes, bytes]:
     """The message in a report of SpamAssassin, and the report without it; of other mail the mail, and b""."""
-    if _WRAPPED not in data:
+    if b"x-spam-type" not in data:
         return data, b""
     from nbspam.corpus.reports import cut_report  # parsing with the standard library takes 16 ms
 

@@ -154,6 +154,8 @@ NO_LESSONS = [
     (FROM, "an empty message"),
     (FROM + mail("one") + b"\n" + FROM + mail("two"), "several messages, an mbox"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(200)), "a .msg of Outlook"),
+    (b"!BDN" + bytes(range(200)), "a store of mail"),
+    (b"2 M1e C5f1a2b3c\n\1\2N   00000000000000A1\n" + mail("one"), "a store of mail"),
 ]
 
 

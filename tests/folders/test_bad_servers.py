@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("imapclient")
 
+from nbspam.corpus.folder_names import JUNK, SENT, UNCLEAR
 from nbspam.folders import account
 from tests.folders.bad_server import BODY, END, SOUND, STATE, BadServer, lines
 from tests.laws.escapes import read_lines, unescape
@@ -147,3 +148,14 @@ def test_server_without_keywords_is_an_error_with_the_next_step(
     with BadServer(folder, answers) as server:
         ((status, text),) = start(server, "scan --flag-only")
     assert status == 64 and remedy in text and "[imap-keywords]" in text
+
+
+def test_use_that_the_server_names_outweighs_the_name(folder: Path, tmp_path: Path) -> None:
+    uses = {b"\\Important": b"Anna", b"\\Junk": b"Bert", b"\\Sent": b"Spam", b"": b'"&2D3eqw- Junk"'}
+    found = b"".join(b'* LIST (%b) "/" %b\r\n' % pair for pair in uses.items()) + END
+    config = tmp_path / "imap.toml"
+    with BadServer(folder, {"list": found}) as server:
+        config.write_text("\n".join(lines(folder, server.port)))
+        with account.ImapMailbox(account.read_accounts(str(config))["home"]) as box:
+            kinds = {"Anna": UNCLEAR, "Bert": JUNK, "Spam": SENT, "\U0001f6ab Junk": JUNK}
+            assert box.folders() == kinds
