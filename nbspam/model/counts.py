@@ -133,7 +133,7 @@ class Counts:
 
 def find_places(ordered: Ints, keys: Ints) -> Ints:
     """int64 (n,): where each key is among the distinct keys of an ascending list; -1 if it is not there."""
-    if keys is ordered:
+    if np.array_equal(keys, ordered):
         return np.arange(len(keys))
     if not len(ordered):
         return np.full(len(keys), -1)
