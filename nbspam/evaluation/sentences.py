@@ -68,8 +68,8 @@ def describe_method(evaluation: Evaluation) -> str:
         return f"The messages judged here, {which}, were held back: the filter learned from {learned} others."
     named = f" ({settings['model']})" if "model" in settings else ""
     said = f"A filter made beforehand{named} judged these messages. "
-    if "has_senders" in settings:
-        said += "Your list of senders is not asked here. "
+    if (changed := settings.get("changed_by_senders")) is not None:
+        said += f"Your list of senders, which is not asked here, would change {changed:,} of the decisions. "
     if known := settings.get("learned"):
         said += f"It has learned {known:,} of them before, so the figures are better than it deserves. "
     if is_strange(settings.get("strange", 0), len(evaluation)):

@@ -18,7 +18,7 @@ import numpy as np
 from nbspam.corpus.cluster import Cluster
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import REPORTS, Progress
 from nbspam.decision import Loss
@@ -28,12 +28,15 @@ from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, find_worst_mistakes, join, make_evaluation
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
+from nbspam.labels import CLASS_OF_SENDER
 from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
 from nbspam.model.chosen_settings import Scoring
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.check import find_learned
 from nbspam.store.connection import replaced_error
+from nbspam.store.reader import Model
+from nbspam.store.senders import judge_by_list
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
@@ -215,6 +218,7 @@ def evaluate_model(
         if unknown := [name for name in classes if name not in all_classes]:
             why = f"the mail has a class {unknown[0]} that the model does not know"
             raise BadDataError(path, why, "its classes: " + ", ".join(all_classes), "model-classes")
+        items = [*items] if spam_filter.model.has_senders else items  # their headers are read again
         wanted = spam_filter.settings.wanted | {REPORTS}
         corpus = read_corpus(items, all_classes, jobs, progress=progress, wanted=wanted)
         if not spam_filter.model.is_at(path):
@@ -223,10 +227,23 @@ def evaluate_model(
         joints = judge.joints(corpus.block, corpus.reports)
         strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
-        has_senders = spam_filter.model.has_senders
+        changed = _count_changed(items, judged, spam_filter.model)
         learned = find_learned(spam_filter.model, corpus.block.identities.tolist())
     more = {"model": path, "loss": loss or "", "strange": strange}
     more["learned"] = int(np.isin(corpus.block.identities, [*learned]).sum())
-    more |= {"has_senders": True} if has_senders else {}
+    more |= {} if changed is None else {"changed_by_senders": changed}
     settings = spam_filter.settings.as_text() | more
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
+
+
+def _count_changed(items: Iterable[Item], judged: Evaluation, model: Model) -> int | None:
+    """How many decisions the user's list of senders would change; None without a list."""
+    if not model.has_senders:
+        return None
+    decided = dict(zip(judged.names.tolist(), judged.decided.tolist(), strict=True))
+    changed = 0
+    for item, data in read_items(items, []):
+        label = CLASS_OF_SENDER.get(judge_by_list(model, data)[0])
+        if label in judged.classes and item.name in decided:
+            changed += judged.classes.index(label) != decided[item.name]
+    return changed

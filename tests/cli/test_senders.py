@@ -170,9 +170,9 @@ def test_what_is_no_name_of_a_server_is_refused(listed: Path, name: str) -> None
     assert run("model", "dump", "-m", listed) == before
 
 
-def test_eval_says_that_the_list_is_not_asked(listed: Path, tmp_path: Path) -> None:
+def test_eval_says_how_many_decisions_the_list_would_change(listed: Path, tmp_path: Path) -> None:
     mail_folder = write_folders(
         tmp_path / "labelled", {"ham": [mail("the meeting report")], "spam": [SPAM, PILLS]}
     )
     said = run("eval", "-m", listed, mail_folder)
-    assert "Your list of senders is not asked here." in " ".join(said.split())
+    assert "would change 1 of the decisions" in " ".join(said.split())
