@@ -12,7 +12,7 @@ from nbspam.errors import CannotCreateError, NoInputError, UsageError
 from nbspam.labels import amount, format_counts
 from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
-from nbspam.store.connection import BUSY_SECONDS, OneState
+from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.reader import open_model
 from nbspam.tokens import count_tokens
 
@@ -96,7 +96,7 @@ class Filter:
         data = _read(message)
         self._follow_file()
         counted = self.count(data, name)
-        with OneState(self.model.connection):
+        with self.model.one_state():
             self.refresh()
             return self.follow_senders(self.judge(counted, name), data)
 
@@ -168,7 +168,7 @@ class Filter:
         from nbspam.explain import explain_verdict
 
         self._follow_file()
-        with OneState(self.model.connection):
+        with self.model.one_state():
             self.refresh()
             counted = self._choose_part(self.count(message, name))
             verdict = self.follow_senders(self.judge(counted, name), _read(message))
@@ -230,7 +230,7 @@ class Filter:
     def close(self) -> None:
         """Close the model file; a temporary one is removed."""
         if self._model:
-            with OneState(self._model.connection):
+            with self._model.one_state():
                 pass  # the error of another thread
             self._model.close()
         if self.owner:

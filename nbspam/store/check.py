@@ -14,7 +14,7 @@ from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
-from nbspam.store.reader import COUNTED, Model, count_columns, open_model
+from nbspam.store.reader import COUNTED, Model, count_columns, open_snapshot
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
@@ -25,7 +25,7 @@ def check_model(path: str) -> list[str]:
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
     found: list[str] = []
-    with open_model(path, snapshot=True) as model:
+    with open_snapshot(path) as model:
         for part in model.parts:
             where = "" if part is model else f"its base, {part.path}: "
             try:

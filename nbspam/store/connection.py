@@ -7,6 +7,7 @@ loads datetime.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 from nbspam.errors import (
     RETRAIN,
@@ -19,16 +20,13 @@ from nbspam.errors import (
     NoInputError,
     NoModelError,
     TryAgainError,
-    UsageError,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
-    from collections.abc import Callable, Generator, Sequence
-    from typing import Any, TypeVar
-
-    Result = TypeVar("Result")
+    from collections.abc import Generator, Sequence
+    from typing import Any
 else:
     import _sqlite3 as sqlite3
 
@@ -53,15 +51,11 @@ _FREE = "free some space; a model that was there is intact"
 class Connection(sqlite3.Connection):
     """A connection to a model file.
 
-    file    : identity of the file that is open to read; None in a transaction that writes
-    is_open : the file was opened, and an error of SQLite in a query becomes an NbspamError
-    base    : of an overlay, the connection to its base (store/overlay.py)
+    file : identity of the file that is open
     """
 
     path = ""
     file: tuple[int, int] | None = None
-    is_open = False
-    base: Connection | None = None
 
     def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a query."""
@@ -73,38 +67,15 @@ class Connection(sqlite3.Connection):
             for row in self.execute(query, values):  # noqa: UP028 - it would close the cursor of a closed file
                 yield row
         except sqlite3.Error as error:
-            if not self.is_open:
-                raise
             # If another file has replaced this one, SQLite takes the journal of its writer for this file's.
             if file_identity(self.path) in (self.file, None):
                 raise store_error(self.path, error) from None
             raise replaced_error(self.path) from None
 
 
-class OneState:
-    """A context in which everything read is of one state of the file, even if another program writes."""
-
-    def __init__(self, connection: Connection) -> None:
-        both = (connection, connection.base)
-        self._connections = [one for one in both if one is not None and not one.in_transaction]
-
-    def __enter__(self) -> None:
-        try:
-            for connection in self._connections:
-                connection.execute("BEGIN")
-        except sqlite3.ProgrammingError:
-            where, why = self._connections[0].path, "another thread has opened this model"
-            remedy = "give each thread its own filter: copy.copy(filter)"
-            raise UsageError(where, why, remedy, "other-thread") from None
-
-    def __exit__(self, *error: object) -> None:
-        for connection in self._connections:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
-
-
 def connect(path: str, mode: str, seconds: float) -> Connection:
     """A connection to a file.  mode : ro or rw; neither makes a missing file"""
+    file = file_identity(path)  # first, so that a file that replaces it now is seen to be another
     connection: Connection = sqlite3.connect(
         file_uri(path, mode),
         uri=True,
@@ -113,26 +84,16 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
         factory=Connection,
         cached_statements=CACHED_STATEMENTS,
     )
-    connection.path = path
+    connection.path, connection.file = path, file
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
 
-def retry_after_rollback(path: str, work: Callable[[], Result], busy_seconds: float = BUSY_SECONDS) -> Result:
-    """What `work` returns; it is done again once what a killed writer has left half done is rolled back.
-
-    A read-only connection cannot do that.
-    """
-    try:
-        return work()
-    except sqlite3.OperationalError:
-        if not os.path.exists(journal_of(path)):
-            raise
-    connection = connect(path, "rw", busy_seconds)
-    connection.ask("SELECT count(*) FROM sqlite_master")
-    connection.close()
-    return work()
+def roll_back(path: str, seconds: float) -> None:
+    """Roll back what a killed writer has left half done; a read-only connection cannot do that."""
+    with closing(connect(path, "rw", seconds)) as connection:
+        connection.ask("SELECT count(*) FROM sqlite_master")
 
 
 def file_uri(path: str, mode: str) -> str:

@@ -16,7 +16,6 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.settings import EXTRA_VIEWS
 from nbspam.store.changes import PRUNED
 from nbspam.store.check import vocabulary_keys
-from nbspam.store.connection import OneState
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import COUNTED, OWN_SERVERS, Model, open_model
 from nbspam.store.rows import add_integers
@@ -46,7 +45,8 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         opened = [stack.enter_context(open_model(name)) for name in paths]
         models = [stack.enter_context(_hold_whole(model)) for model in opened]
         check_mergeable(models)
-        messages = add_models(models, path, _choose_settings(models), replaces)
+        messages = [sum(counts) for counts in zip(*(model.messages for model in models), strict=True)]
+        add_models(models, messages, path, _choose_settings(models), replaces)
         return Merged(path, models[0].classes, messages, join_senders(models)[1])
 
 
@@ -60,18 +60,16 @@ def open_whole(path: str) -> Iterator[Model]:
 @contextmanager
 def _hold_whole(model: Model) -> Iterator[Model]:
     """One state of an open model, see open_whole; a writer waits with its commit."""
-    with OneState(model.connection):
+    with model.one_state():
         model.refresh()
         if model.base is None:
             yield model
             return
         with TemporaryDirectory(prefix="nbspam-") as folder:
             path = os.path.join(folder, "whole")
-            # To open the file once more would drop the lock of the connection that is open.
-            alone = Model(model.path, model.connection, lambda _: None)
-            for part in (alone, model.base):
+            for part in model.parts:
                 check_tables(part.connection)
-            add_models([alone, model.base], path, model.settings, False)
+            add_models(model.parts, model.messages, path, model.settings, False)
             with open_model(path) as whole:
                 whole.path = model.path
                 yield whole
@@ -87,15 +85,17 @@ def _choose_settings(models: Sequence[Model]) -> dict[str, str]:
     return settings
 
 
-def add_models(models: Sequence[Model], path: str, settings: dict[str, str], replaces: bool) -> list[int]:
-    """Write a new model with the sums of all counts; how many messages of each class it has.
+def add_models(
+    models: Sequence[Model], messages: list[int], path: str, settings: dict[str, str], replaces: bool
+) -> None:
+    """Write a new model with the sums of all counts.
 
-    models   : that check_mergeable accepts; the first one's calibration is copied
+    models   : that check_mergeable accepts, or an overlay and its base; the first one's calibration is copied
+    messages : of all, by class
     settings : how the new model scores
     replaces : see new_model
     """
     first = models[0]
-    messages = [sum(counts) for counts in zip(*(model.messages for model in models), strict=True)]
     with new_model(path, first.classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         file.copy_calibration(first)
@@ -108,7 +108,6 @@ def add_models(models: Sequence[Model], path: str, settings: dict[str, str], rep
             file.insert("learned", messages_of, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
         file.insert("sender", join_senders(models)[0])
         file.numeric_features(first.numeric_features(), _add_numeric_counts(models))
-    return messages
 
 
 def _add_numeric_counts(models: Sequence[Model]) -> list[tuple[str, int, int, list[int]]]:

@@ -7,7 +7,7 @@ from nbspam.model.calibration import CREDIT
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import list_counted
-from nbspam.store.reader import OWN_SERVERS, Model, open_model, state_digest
+from nbspam.store.reader import OWN_SERVERS, Model, open_snapshot, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import open_updater
 from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, sum_rows
@@ -35,7 +35,7 @@ def start_model(start: str, path: str) -> str:
 
     Empty if there is a model at `path` already.
     """
-    with open_model(start, snapshot=True) as base:
+    with open_snapshot(start) as base:
         if not find_obstacle(base):
             with hold_folder(path, start):
                 if os.path.exists(path):
@@ -68,7 +68,7 @@ def rebase(path: str, start: str = "") -> None:
         overlay = updater.model
         if not overlay.base_path:
             raise UsageError(path, "is no overlay: it has no base", "", "no-overlay")
-        with open_model(start or overlay.base_path, snapshot=True) as base:
+        with open_snapshot(start or overlay.base_path) as base:
             _check_base(base, overlay)
             if state_digest(base.connection) != overlay.base_digest:
                 check_tables(updater.connection)
@@ -86,7 +86,7 @@ def rebase(path: str, start: str = "") -> None:
 
 def add_base(file: NewModel, overlay: Model, start: str) -> None:
     """Let a new model, which has the counts of an overlay, add to the base `start`."""
-    with open_model(start, snapshot=True) as base:
+    with open_snapshot(start) as base:
         _check_base(base, overlay)
         file.sums = sum_rows(file.connection, base)
         _name_base(file, base)

@@ -10,22 +10,23 @@ cannot take out what the base has counted.  Whoever scores gets the sums of both
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from itertools import chain, pairwise
 from math import isfinite
 
-from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
+from nbspam.errors import DamagedModelError, NbspamError, TryAgainError, UsageError
 from nbspam.labels import MAX_CLASSES, parse_class_name, sort_classes
 from nbspam.store.connection import (
     BUSY_SECONDS,
     MAX_SCHEMA_STEPS,
     MAX_VALUE_BYTES,
     Connection,
-    OneState,
     check_file,
     connect,
     file_identity,
+    journal_of,
     replaced_error,
-    retry_after_rollback,
+    roll_back,
     sqlite3,
     store_error,
 )
@@ -45,8 +46,6 @@ ODD_COUNT = "a token has a count that is not a whole number"
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
 BASE_PAGES = 4_000  # of a base that a server has open: 16 MB hold a model of 5,000 messages
-MAX_KNOWN = 50_000  # counts that are remembered, of 200 bytes each
-SEEN_BITS = (1 << 22) - 1  # of a key
 OWN_SERVERS = "own_servers"  # the setting
 DATA_VERSION = "PRAGMA data_version"  # another number after each change by another program
 # The small tables, which are read whenever a model is opened.
@@ -82,15 +81,36 @@ class Model:
         self.path = path
         self.connection = connection
         self.base: Model | None = None
-        self.known: dict[int, tuple[int, ...]] | None = None  # counts that `remember` keeps
         self._find_base = find_base
         self.close_base: Callable[[], None] = lambda: None  # unless others have it open, too
-        check_schema(path, connection)
+        with self.one_state():
+            check_schema(path, connection)
+            try:
+                self.read()
+            except NbspamError:
+                self.close_base()
+                raise
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """A context in which everything read is of one state of the file, even if another program writes.
+
+        A writer waits with its commit.  What was read before may be of an older state, see refresh.
+        """
+        begun = [part.connection for part in self.parts if not part.connection.in_transaction]
         try:
-            self.read()
-        except NbspamError:
-            self.close_base()
-            raise
+            for connection in begun:
+                connection.execute("BEGIN")
+        except sqlite3.ProgrammingError:
+            why = "another thread has opened this model"
+            remedy = "give each thread its own filter: copy.copy(filter)"
+            raise UsageError(self.path, why, remedy, "other-thread") from None
+        try:
+            yield
+        finally:
+            for connection in begun:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
 
     def read(self) -> None:
         """Read the tables that a message needs whole; also what this connection has changed since.
@@ -107,21 +127,10 @@ class Model:
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
         self.has_senders = self.connection.ask("SELECT EXISTS (SELECT 1 FROM sender)") == [(1,)]
-        if self.known is not None:
-            self.remember()
         if self.base_path:
             self._look_at_base()
             self._add_base()
         self._version = self.connection.ask(DATA_VERSION)  # last: after an error all is read again
-
-    def remember(self) -> None:
-        """From now on keep counts in memory, and which keys there can be: for a model that many ask.
-
-        It takes a third of a second for a million tokens, now and after each change.
-        """
-        self.known, self._seen = {}, bytearray(SEEN_BITS + 1)
-        for (key,) in self.connection.stream("SELECT key FROM token"):
-            self._seen[key & SEEN_BITS] = 1
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
@@ -160,7 +169,6 @@ class Model:
         if self.base and not self.base.is_at(self.base_path):
             raise replaced_error(self.base_path)  # filter.open_filter opens both again
         self.base = self._find_base(self)
-        self.connection.base = self.base.connection if self.base else None
 
     def _add_base(self) -> None:
         base = self.base
@@ -175,9 +183,9 @@ class Model:
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
 
-        Within OneState, later reads are of the same state.
+        Within one_state, later reads are of the same state.
         """
-        with OneState(self.connection):
+        with self.one_state():
             if self.connection.ask(DATA_VERSION) == self._version:
                 if self.base:
                     self._look_at_base()
@@ -195,22 +203,14 @@ class Model:
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
-        if self.known is not None:
-            known, seen = self.known, self._seen
-            found = {key: before for key in keys if (before := known.get(key))}
-            asked = [key for key in keys if key not in found and seen[key & SEEN_BITS]]
-            new = find_columns(self.connection, columns, asked)
-            if len(known) + len(new) > MAX_KNOWN:
-                known.clear()
-            known |= new
-            return found | new
-        own = find_columns(self.connection, columns, keys)
-        if self.base is None:
-            return own
-        found = self.base.counts(keys)
+        with self.one_state():
+            own = find_columns(self.connection, columns, keys)
+            if self.base is None:
+                return own
+            sums = self.base.counts(keys)
         for key, counts in own.items():
-            found[key] = tuple(map(int.__add__, counts, found[key])) if key in found else counts
-        return found
+            sums[key] = tuple(map(int.__add__, counts, sums[key])) if key in sums else counts
+        return sums
 
     @property
     def servers(self) -> list[str]:
@@ -328,42 +328,40 @@ class Model:
         self.close()
 
 
-def open_model(
-    path: str, snapshot: bool = False, find_base: FindBase | None = None, busy_seconds: float = BUSY_SECONDS
-) -> Model:
+def open_model(path: str, find_base: FindBase | None = None, busy_seconds: float = BUSY_SECONDS) -> Model:
     """Open a model for reading.  Raises a child of NbspamError that says what is wrong with the file.
 
-    snapshot : read one state of the file until it is closed; a writer waits with its commit
     find_base : see Model
     busy_seconds : how long to wait for a writer's commit; then TryAgainError
     """
     check_file(path)
     try:
-        model = retry_after_rollback(
-            path, lambda: _open(path, snapshot, find_base, busy_seconds), busy_seconds
-        )
+        try:
+            return _open(path, find_base, busy_seconds)
+        except NbspamError:
+            if not os.path.exists(journal_of(path)):
+                raise
+        roll_back(path, busy_seconds)
+        return _open(path, find_base, busy_seconds)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
-    model.connection.is_open = True
-    return model
 
 
-def _open(path: str, snapshot: bool, find_base: FindBase | None, busy_seconds: float) -> Model:
-    found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
+def _open(path: str, find_base: FindBase | None, busy_seconds: float) -> Model:
     connection = connect(path, "ro", busy_seconds)
-    connection.file = found
     try:
-        if snapshot:
-            connection.execute("BEGIN")
-        with OneState(connection):
-            model = Model(path, connection, find_base)
-        if snapshot and model.base:
-            model.base.connection.execute("BEGIN")
-            model.refresh()  # it may have changed just before
-        return model
+        return Model(path, connection, find_base)
     except (sqlite3.Error, NbspamError):
         connection.close()
         raise
+
+
+@contextmanager
+def open_snapshot(path: str) -> Iterator[Model]:
+    """A model of which everything read is of one state, see Model.one_state."""
+    with open_model(path) as model, model.one_state():
+        model.refresh()
+        yield model
 
 
 class Bases:
@@ -405,7 +403,6 @@ class Bases:
             raise TryAgainError(overlay.path, f"its base {why}: {path}", remedy, "base-missing") from None
         if self._folder:
             base.connection.execute(f"PRAGMA cache_size = {BASE_PAGES}")
-            base.remember()
         return base
 
     def _close(self, path: str) -> None:
@@ -493,13 +490,12 @@ def count_columns(n_classes: int) -> list[str]:
 
 def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
     """The rows of a query that ends in the name of a column, which is to be one of the keys."""
-    found: list[tuple[int, ...]] = []
-    with OneState(connection):
-        for start in range(0, len(keys), _KEYS_PER_QUERY):
-            some = keys[start : start + _KEYS_PER_QUERY]
-            # One text whatever the number of keys, so it is compiled once: 15 % of the time.
-            found += connection.ask(f"{query} IN (SELECT value FROM json_each(?))", (str(some),))
-    return found
+    rows: list[tuple[int, ...]] = []
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        asked = str(keys[start : start + _KEYS_PER_QUERY])
+        # One text whatever the number of keys, so it is compiled once: 15 % of the time.
+        rows += connection.ask(f"{query} IN (SELECT value FROM json_each(?))", (asked,))
+    return rows
 
 
 def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:

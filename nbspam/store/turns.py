@@ -77,14 +77,14 @@ class Turn:
         would take that program's journal for a killed one's, play it back into the old file and delete it.
         """
         while True:
-            found, connection = file_identity(self._path), connect(self._path, "rw", 0)
+            connection = connect(self._path, "rw", 0)
             try:
                 # A cache that overflows is written at once, and nobody could read until the commit.
                 connection.execute("PRAGMA cache_spill = OFF")
                 # The removal of the journal is on the disk, too: else a power loss would undo the change.
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute("BEGIN IMMEDIATE")
-                if file_identity(self._path) == found:
+                if file_identity(self._path) == connection.file:
                     return connection
                 connection.close()
             except sqlite3.Error as error:

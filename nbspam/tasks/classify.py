@@ -25,7 +25,6 @@ from nbspam.model.counts import Counts, Floats, Ints, ViewSums, find_places, spl
 from nbspam.model.posterior import Scored, can_judge
 from nbspam.model.protocols import ReadableModel
 from nbspam.model.views import as_counted, compute_evidence
-from nbspam.store.connection import OneState
 from nbspam.store.reader import MAX_COUNT, ODD_COUNT
 from nbspam.tokens import KeyedTokens, choose_core, key_tokens
 from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
@@ -130,7 +129,7 @@ class ModelJudge:
 
         reports : of ReadShard, which decide as in Filter.judge
         """
-        with OneState(self.filter.model.connection):
+        with self.filter.model.one_state():
             self.filter.refresh()
             for verdict in self._judge_rows(block):
                 report = reports.get(verdict.name)

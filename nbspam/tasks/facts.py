@@ -18,7 +18,7 @@ from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
 from nbspam.store.digest import check_rows
-from nbspam.store.reader import Model, open_model
+from nbspam.store.reader import Model, open_snapshot
 from nbspam.tokens.bag import VIEW_NAMES
 
 Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
@@ -26,7 +26,7 @@ Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
 
 def collect_facts(path: str) -> Facts:
     """Everything that `model info` says; what is told by class is class -> value."""
-    with open_model(path, snapshot=True) as model:
+    with open_snapshot(path) as model:
         check_rows(model.connection, "learned", "autolearned", "numeric_feature", "numeric_count")
         settings = parse_settings(model.settings, model.path).of(model.classes)
         loss = load_loss(model.settings, model.classes, path)
