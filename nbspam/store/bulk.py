@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from nbspam.model.counts import Counts, Ints, ViewSums, slice_texts
 from nbspam.store.changes import ClassToken
 from nbspam.store.digest import digest_array
-from nbspam.store.rows import FIRST
-from nbspam.store.writer import NewModel
+from nbspam.store.rows import FIRST, Writer
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 TOKENS_AT_ONCE = 16_384  # in a slice of _slice_tokens
 Learned = Sequence[tuple[Ints, NDArray[np.int16]]]  # digests and class numbers of messages, by block
 
 
-def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) -> None:
+def insert_counts(file: Writer, ranges: Iterable[Counts], totals: ViewSums) -> None:
     """Write all tokens of a new model, their sums and their digest.
 
     ranges : each token in one of them, ascending by key
@@ -38,7 +37,8 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) ->
     views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
     sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
     rows = [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)]
-    file.sums = {"view": list(views), "view_total": rows}
+    file.insert("view", views)
+    file.insert("view_total", rows)
 
 
 def list_tokens_of(counts: Counts, label: int) -> Iterator[ClassToken]:
@@ -62,7 +62,7 @@ def _interleave(counts: Counts) -> list[Ints]:
     return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
 
 
-def insert_learned(file: NewModel, learned: Learned) -> None:
+def insert_learned(file: Writer, learned: Learned) -> None:
     """Write the messages of a new model, and their digest."""
     columns = _count_learned(learned)
     file.insert_columns("learned", [column.tolist() for column in columns])

@@ -6,7 +6,7 @@ transaction is read once and written once.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import count
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import Connection
@@ -42,11 +42,13 @@ class ChangedModel(Model):
         self._rows: dict[int, list[int] | None] = {}
         self._texts: dict[int, str] = {}  # of new rows
         self._in_base: dict[int, tuple[int, ...]] = {}
-        self._written = self._copy_totals()
+        self._written = self._own_totals()
 
-    def _copy_totals(self) -> list[list[int]]:
-        """Messages by class, tokens by view; documents and occurrences by view and class."""
-        return [[*self.messages], [*self.words], [*chain(*self.documents)], [*chain(*self.occurrences)]]
+    def _own_totals(self) -> list[list[int]]:
+        """The totals without those of a base."""
+        of_base = self.base.totals if self.base else [[0] * len(counts) for counts in self.totals]
+        pairs = zip(self.totals, of_base, strict=True)
+        return [[*map(int.__sub__, counts, less)] for counts, less in pairs]
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """As of Model, with the changes."""
@@ -161,18 +163,16 @@ class ChangedModel(Model):
         return digest
 
     def _write_totals(self) -> None:
-        """Add to the totals of the file what was added to these, which are also of a base."""
-        many, now, n_classes = self.connection.executemany, self._copy_totals(), len(self.classes)
-        pairs = zip(now, self._written, strict=True)
-        messages, words, *sums = [[*map(int.__sub__, new, old)] for new, old in pairs]
-        rows = [(n, k) for k, n in enumerate(messages) if n]
-        many("UPDATE class SET messages = messages + ? WHERE number = ?", rows)
-        rows = [(n, view) for view, n in enumerate(words) if n]
-        many("UPDATE view SET words = words + ? WHERE number = ?", rows)
-        for column, cells in zip(("documents", "occurrences"), sums, strict=True):
-            of_cells = [(n, *divmod(cell, n_classes)) for cell, n in enumerate(cells) if n]
-            many(f"UPDATE view_total SET {column} = {column} + ? WHERE view = ? AND class = ?", of_cells)
-        self._written = now
+        totals, many = self._own_totals(), self.connection.executemany
+        if totals == self._written:
+            return
+        self._written = totals
+        messages, words, *sums = totals
+        many("UPDATE class SET messages = ? WHERE number = ?", zip(messages, count()))
+        many("UPDATE view SET words = ? WHERE number = ?", zip(words, count()))
+        for column, counts in (("documents", sums[: len(words)]), ("occurrences", sums[len(words) :])):
+            cells = [(n, view, k) for view, row in enumerate(counts) for k, n in enumerate(row)]
+            many(f"UPDATE view_total SET {column} = ? WHERE view = ? AND class = ?", cells)
 
 
 def never_counted() -> UsageError:

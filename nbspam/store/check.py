@@ -6,7 +6,7 @@ written with them, and totals are the sums over the tokens.
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbspam.decision import load_loss
 from nbspam.errors import DamagedModelError, NbspamError
@@ -24,22 +24,22 @@ def check_model(path: str) -> list[str]:
 
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
-    found: list[str] = []
+    complaints: list[str] = []
     with open_snapshot(path) as model:
         for part in model.parts:
             where = "" if part is model else f"its base, {part.path}: "
             try:
                 for complaint in _find_faults(part):
-                    found.append(where + complaint)
+                    complaints.append(where + complaint)
             except NbspamError as error:  # also of a query that has met a damaged page
-                found.append(where + error.why)
-    return found
+                complaints.append(where + error.why)
+    return complaints
 
 
 def _find_faults(model: Model) -> Iterator[str]:
-    found = [row[0] for row in model.connection.ask("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    if found:
-        yield f"SQLite: {' '.join(' '.join(found).split())}"
+    lines = [row[0] for row in model.connection.ask("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    if lines:
+        yield f"SQLite: {' '.join(' '.join(lines).split())}"
         return
     check_rows(model.connection)  # of a file that is open read-only, integrity_check leaves the CHECKs out
     for table in differing_tables(model.connection):
@@ -47,22 +47,22 @@ def _find_faults(model: Model) -> Iterator[str]:
     for table, column in (("token", "since"), ("learned", "batch")):
         sound = "BETWEEN 1 AND (SELECT max(number) FROM batch)"
         if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
-            yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
+            yield f"{table}: {len(rows)} rows of batches that do not exist, {_show([row[0] for row in rows])}"
     below = "SELECT 1 FROM learned GROUP BY digest, class HAVING sum(times) < 0"
     if rows := model.connection.ask(below):
         yield f"learned: {len(rows)} messages were taken out of a class more often than they were in it"
     texts = model.connection.stream("SELECT key, view, text FROM token")
     if strangers := [text for key, view, text in texts if key != compute_key(text, view)]:
-        yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
+        yield f"token: {len(strangers)} texts that do not belong to their keys, {_show(strangers)}"
     for table, rows in sum_rows(model.connection, model.base).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
-            yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_some(different)}"
+            yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_show(different)}"
     check_usable(model)
 
 
-def _some(found: Sequence[object]) -> str:
-    return "such as " + ", ".join(map(repr, found[:3]))
+def _show(values: Sequence[object]) -> str:
+    return "such as " + ", ".join(map(repr, values[:3]))
 
 
 def check_usable(model: Model) -> None:
@@ -115,10 +115,8 @@ def count_different(model: Model) -> list[int]:
     """How many different messages each class has: what was copied into several folders counts once."""
     different = [0] * len(model.classes)
     query = f"SELECT class, count(DISTINCT digest) FROM {COUNTED} GROUP BY class"
-    for part in model.parts:
-        check_rows(part.connection, "learned")
-        for label, count in part.connection.ask(query):
-            different[label] += count
+    for label, count in _ask_files(model, "learned", query):
+        different[label] += count
     return different
 
 
@@ -127,11 +125,16 @@ def list_fields(model: Model) -> dict[str, list[int]]:
     documents = ", ".join(count_columns(len(model.classes))[::2])
     query = f"SELECT substr(text, 7), {documents} FROM token WHERE view = 0 AND text GLOB 'field:*'"
     fields: dict[str, list[int]] = {}
-    for part in model.parts:
-        check_rows(part.connection, "token")
-        for name, *counts in part.connection.ask(query):
-            fields[name] = [*map(int.__add__, counts, fields.get(name, [0] * len(counts)))]
+    for name, *counts in _ask_files(model, "token", query):
+        fields[name] = [*map(int.__add__, counts, fields.get(name, [0] * len(counts)))]
     return fields
+
+
+def _ask_files(model: Model, table: str, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query in each file of a model; DamagedModelError if the table has unsound rows."""
+    for part in model.parts:
+        check_rows(part.connection, table)
+        yield from part.connection.ask(query, values)
 
 
 def find_words(model: Model, words: Collection[str]) -> list[tuple[int, int, str]]:
@@ -145,11 +148,8 @@ def find_words(model: Model, words: Collection[str]) -> list[tuple[int, int, str
     SELECT key, view, text FROM token
     WHERE view < 3 AND (text IN words OR {after.format(":")} OR {after.format("=")})
     """
-    found: set[tuple[int, int, str]] = set()
-    for part in model.parts:
-        check_rows(part.connection, "token")
-        found.update(part.connection.ask(query, (json.dumps([*words]),)))
-    return sorted(found, key=lambda token: token[1:])
+    tokens: set[Any] = {*_ask_files(model, "token", query, json.dumps([*words]))}
+    return sorted(tokens, key=lambda token: token[1:])
 
 
 def find_learned(model: Model, digests: list[int]) -> set[int]:

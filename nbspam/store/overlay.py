@@ -2,7 +2,7 @@
 
 import os
 
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import BadDataError, CannotCreateError, UsageError
 from nbspam.model.calibration import CREDIT
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.digest import check_tables
@@ -10,7 +10,7 @@ from nbspam.store.merge import list_counted
 from nbspam.store.reader import OWN_SERVERS, Model, open_snapshot, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import open_updater
-from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, sum_rows
+from nbspam.store.writer import copy_model, new_model, sum_rows
 
 # Settings of a person's labels and servers, which no base gives away.
 REVIEWS = (LABELLED, CORRECTED, OWN_SERVERS)
@@ -36,16 +36,18 @@ def start_model(start: str, path: str) -> str:
     Empty if there is a model at `path` already.
     """
     with open_snapshot(start) as base:
-        if not find_obstacle(base):
-            with hold_folder(path, start):
-                if os.path.exists(path):
-                    return ""
-                with new_model(path, base.classes, [0] * len(base.classes), "", False, PAGE_BYTES) as file:
-                    _take_settings(file, base, {})
-                    file.copy_calibration(base)
-                    _name_base(file, base)
-                return "an overlay"
-    return "a copy" if copy_model(start, path) else ""
+        if find_obstacle(base):
+            return "a copy" if copy_model(start, path) else ""
+        try:
+            with new_model(path, base.classes, [0] * len(base.classes), "", False, PAGE_BYTES) as file:
+                _take_settings(file, base, {})
+                file.copy_calibration(base)
+                _name_base(file, base)
+        except CannotCreateError:
+            if not os.path.exists(path):
+                raise
+            return ""  # another program was faster
+        return "an overlay"
 
 
 def _take_settings(file: Writer, base: Model, kept: dict[str, str]) -> None:
@@ -84,11 +86,12 @@ def rebase(path: str, start: str = "") -> None:
             _name_base(updater, base)
 
 
-def add_base(file: NewModel, overlay: Model, start: str) -> None:
+def add_base(file: Writer, overlay: Model, start: str) -> None:
     """Let a new model, which has the counts of an overlay, add to the base `start`."""
     with open_snapshot(start) as base:
         _check_base(base, overlay)
-        file.sums = sum_rows(file.connection, base)
+        for table, rows in sum_rows(file.connection, base).items():
+            file.insert(table, rows)
         _name_base(file, base)
 
 

@@ -35,8 +35,9 @@ from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
+    Number = TypeVar("Number")
     FindBase = Callable[["Model"], "Model | None"]
 
 _KEYS_PER_QUERY = 800  # a typical message has fewer
@@ -143,9 +144,8 @@ class Model:
         self.settings: dict[str, str] = dict(rows["setting"])
         self._weights: list[float] = [weight for *_, weight in rows["calibration"]]
         ((self.base_path, self.base_digest),) = rows["base"] or [("", 0)]
-        if type(self.base_path) is not str or type(self.base_digest) is not int:
-            raise TypeError("the name of its base is not a path")
-        if rows["base"] and (not os.path.isabs(self.base_path) or "\0" in self.base_path):
+        is_whole = not rows["base"] or (os.path.isabs(self.base_path) and "\0" not in self.base_path)
+        if not is_whole or type(self.base_path) is not str or type(self.base_digest) is not int:
             raise ValueError("the name of its base is not a whole path")
         self.words = [0] * N_VIEWS
         self.documents = [[0] * len(names) for _ in range(N_VIEWS)]
@@ -157,9 +157,14 @@ class Model:
             self.occurrences[view][number] = occurrences
         if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
             raise ValueError("a weight of the calibration is not a number")
-        for counts in (self.messages, self.words, *self.documents, *self.occurrences):
+        for counts in self.totals:
             if any(type(count) is not int or not 0 <= count <= MAX_COUNT for count in counts):
                 raise ValueError("a count of messages or tokens is impossible")
+
+    @property
+    def totals(self) -> list[list[int]]:
+        """Messages by class, tokens by view, and by class the documents and occurrences of each view."""
+        return [self.messages, self.words, *self.documents, *self.occurrences]
 
     def _look_at_base(self) -> None:
         """Raise TryAgainError unless the base of an overlay is there, as it was."""
@@ -174,9 +179,7 @@ class Model:
         base = self.base
         if base is None:
             return
-        own = (self.messages, self.words, *self.documents, *self.occurrences)
-        others = (base.messages, base.words, *base.documents, *base.occurrences)
-        for counts, more in zip(own, others, strict=True):
+        for counts, more in zip(self.totals, base.totals, strict=True):
             counts[:] = map(int.__add__, counts, more)
         self.has_senders |= base.has_senders
 
@@ -274,10 +277,7 @@ class Model:
     def covariance(self) -> list[list[float]]:
         """The covariance of these weights; empty where none is kept."""
         texts = read_bounded(self.connection, "SELECT covariance FROM calibration ORDER BY number")
-        try:
-            lines = [[*map(float, text.split())] for (text,) in texts]
-        except (ValueError, AttributeError):
-            lines = [[0.0]]
+        lines = [_split_numbers(self.path, text, float) for (text,) in texts]
         if not any(lines):
             return []
         is_whole = [*map(len, lines)] == [*range(1, len(lines) + 1)]
@@ -288,20 +288,14 @@ class Model:
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when only words are counted."""
         rows = read_bounded(self.connection, "SELECT name, edges FROM numeric_feature ORDER BY number")
-        try:
-            return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
-        except (ValueError, AttributeError):
-            raise DamagedModelError(self.path, "the edges of a numeric feature are not numbers") from None
+        return [(name, _split_numbers(self.path, edges, float)) for name, edges in rows]
 
     def numeric_counts(self, with_pairs: bool = True) -> dict[tuple[str, int, int], list[int]]:
         """(kind, class, place) -> integers, see numeric_count in schema.sql.  Rows of zeros are missing."""
         which = "" if with_pairs else "WHERE kind != 'pair'"
         query = f"SELECT kind, class, place, value FROM numeric_count {which}"
-        found = read_bounded(self.connection, query, MAX_TABLE_BYTES)
-        try:
-            return {tuple(cell): list(map(int, value.split())) for *cell, value in found}
-        except (ValueError, AttributeError):
-            raise DamagedModelError(self.path, "a row of numeric_count is not of integers") from None
+        rows = read_bounded(self.connection, query, MAX_TABLE_BYTES)
+        return {tuple(cell): _split_numbers(self.path, value, int) for *cell, value in rows}
 
     @property
     def parts(self) -> list[Model]:
@@ -377,10 +371,11 @@ class Bases:
     def find(self, overlay: Model) -> Model:
         """The open base of an overlay; TryAgainError unless it is the one that the overlay names."""
         path = overlay.base_path
-        base = self._open.get(path)
-        if base is None or not base.is_at(path):
-            self._close(path)
-            base = self._open[path] = self._open_base(overlay)
+        base = self._open.pop(path, None)
+        if base and not base.is_at(path):
+            base.close()
+            base = None
+        base = self._open[path] = base or self._open_base(overlay)
         base.refresh()
         if state_digest(base.connection) != overlay.base_digest:
             rebase = f"nbspam model rebase {overlay.path}"
@@ -405,14 +400,10 @@ class Bases:
             base.connection.execute(f"PRAGMA cache_size = {BASE_PAGES}")
         return base
 
-    def _close(self, path: str) -> None:
-        if path in self._open:
-            self._open.pop(path).close()
-
     def close(self) -> None:
         """Close all bases."""
-        for path in [*self._open]:
-            self._close(path)
+        while self._open:
+            self._open.popitem()[1].close()
 
 
 def _refuse_overlay(model: Model) -> Model:
@@ -514,3 +505,11 @@ def _check_numbers(path: str, counts: list[int]) -> None:
     except TypeError:
         pass
     raise DamagedModelError(path, ODD_COUNT)
+
+
+def _split_numbers(path: str, text: Any, kind: Callable[[str], Number]) -> list[Number]:
+    """The numbers that a text of the model at `path` has, separated by spaces."""
+    try:
+        return [*map(kind, text.split())]
+    except (AttributeError, ValueError):
+        raise DamagedModelError(path, f"{text!r:.40} is not a text of numbers") from None

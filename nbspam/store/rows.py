@@ -7,7 +7,7 @@ from itertools import chain, islice
 from nbspam.errors import DamagedModelError
 from nbspam.model.calibration import feature_names
 from nbspam.store.connection import Connection
-from nbspam.store.digest import DIGESTED, digest_rows
+from nbspam.store.digest import DIGESTED
 from nbspam.store.reader import count_columns
 
 TYPE_CHECKING = False
@@ -56,6 +56,21 @@ class Writer:
         """Make the calibration that of another model."""
         self.replace("calibration", model.connection.ask("SELECT * FROM calibration"))
 
+    def numeric_features(
+        self,
+        features: Iterable[tuple[str, Sequence[float]]],
+        counts: Iterable[tuple[str, int, int, Sequence[int]]],
+    ) -> None:
+        """Write numeric features, and how often their values came; rows of zeros are left out.
+
+        features : name and inner bin edges of each, in order
+        counts   : (kind, class, place, integers), see numeric_count in schema.sql
+        """
+        rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
+        self.insert("numeric_feature", rows)
+        cells = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
+        self.insert("numeric_count", cells)
+
     def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
         """Insert rows that have a value for each column, several in a statement.
 
@@ -93,8 +108,6 @@ class Writer:
         """Make these the rows of a table."""
         self.delete(table)
         self.insert(table, rows)
-        if table in DIGESTED:
-            self.digests[table] = digest_rows(rows)
 
 
 def add_integers(path: str, row: Sequence[int], change: Sequence[int], times: int = 1) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections import Counter
@@ -28,44 +27,10 @@ from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from nbspam.store.reader import Model
-
-
-class NewModel(Writer):
-    """A model file under construction.
-
-    sums : table -> its rows, as of sum_rows; None: they are worked out in the end
-    """
-
-    def __init__(
-        self, connection: Connection, classes: tuple[str, ...], messages: list[int], source: str
-    ) -> None:
-        super().__init__(connection, len(classes))
-        self.digests |= dict.fromkeys(DIGESTED)
-        self.sums: dict[str, list[tuple[Any, ...]]] | None = None
-        for statement in schema(len(classes)):
-            connection.execute(statement)
-        self.insert("identity", [(new_identity(),)])
-        self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
-        self.insert("batch", [(FIRST, time.time_ns() // 1_000_000, escape_bytes(source), 0)])
-
-    def numeric_features(
-        self,
-        features: Iterable[tuple[str, Sequence[float]]],
-        counts: Iterable[tuple[str, int, int, Sequence[int]]],
-    ) -> None:
-        """Write numeric features, and how often their values came; rows of zeros are left out.
-
-        features : name and inner bin edges of each, in order
-        counts   : (kind, class, place, integers), see numeric_count in schema.sql
-        """
-        rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
-        self.insert("numeric_feature", rows)
-        cells = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
-        self.insert("numeric_count", cells)
 
 
 def new_identity() -> int:
@@ -98,15 +63,15 @@ def new_model(
     source: str,
     replaces: bool = True,
     page_bytes: int = 4_096,
-) -> Iterator[NewModel]:
+) -> Iterator[Writer]:
     """A new file to be filled; it takes the name `path` when the context ends, and is gone after an error.
 
+    Without rows of `view`, the sums of the tokens are worked out in the end.
     source   : the command that makes it, and its mail, see Origin of nbspam.store.updater
     replaces : replace a model that is there then; False: raise CannotCreateError
     """
     try:
-        make_folders(os.path.dirname(os.path.realpath(path)))
-        with NewFile(path) as new:
+        with _make_file(path) as new:
             with contextlib.closing(connect(new.path, "rw", 0)) as connection:
                 # It needs no journal: nobody sees the file yet, and after a crash nobody needs it.
                 pragmas = ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE")
@@ -115,17 +80,33 @@ def new_model(
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
                 connection.execute("BEGIN")
-                model = NewModel(connection, classes, messages, source)
-                yield model
-                for table, rows in (model.sums or sum_rows(connection)).items():
-                    model.replace(table, rows)
-                write_digests(connection, model.digests)
+                file = Writer(connection, len(classes))
+                file.digests |= dict.fromkeys(DIGESTED)
+                for statement in schema(len(classes)):
+                    connection.execute(statement)
+                file.insert("identity", [(new_identity(),)])
+                file.insert("class", zip(range(len(classes)), classes, messages, strict=True))
+                file.insert("batch", [(FIRST, time.time_ns() // 1_000_000, escape_bytes(source), 0)])
+                yield file
+                if not connection.ask("SELECT 1 FROM view LIMIT 1"):
+                    for table, rows in sum_rows(connection).items():
+                        file.insert(table, rows)
+                write_digests(connection, file.digests)
                 connection.execute("COMMIT")
             if not _keep(new, path, replaces):
                 why = "a model was made here meanwhile, and it is not overwritten"
                 raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
+
+
+@contextlib.contextmanager
+def _make_file(path: str) -> Iterator[NewFile]:
+    """A file that becomes a model at `path`, and the folders that it needs."""
+    try:
+        make_folders(os.path.dirname(os.path.realpath(path)))
+        with NewFile(path) as new:
+            yield new
     except OSError as error:
         why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
         raise CannotCreateError(path, why, remedy, "model-create") from None
@@ -134,19 +115,21 @@ def new_model(
 def _keep(new: NewFile, path: str, replaces: bool) -> bool:
     """Give a new model the name `path`; False if there is a file of this name that is not to be replaced.
 
-    No journal of an old model may be next to it, for SQLite would play that back into the new file.  An old
-    model is locked until the new one has its name: a journal that comes later belongs to a writer to the new.
+    No journal of an old model may be next to it, for SQLite would play that back into the new file.  Only in
+    its turn a program removes one, and an old model is locked until the new one has its name: a journal that
+    comes later belongs to a writer to the new.
     """
     target = os.path.realpath(path)
     with contextlib.ExitStack() as stack:
-        if replaces and os.path.exists(target):
+        if os.path.exists(journal_of(target)) or (replaces and os.path.exists(target)):
             turn = stack.enter_context(Turn(target, PATIENCE_SECONDS))
-            try:
-                stack.enter_context(contextlib.closing(turn.open()))
-            except sqlite3.Error:
-                _remove_journal(target)  # the old file is damaged, foreign or read-only
-        elif not os.path.lexists(target):
-            _remove_journal(target)
+            if not os.path.lexists(target):
+                _remove_journal(target)
+            elif replaces:
+                try:
+                    stack.enter_context(contextlib.closing(turn.open()))
+                except sqlite3.Error:
+                    _remove_journal(target)  # the old file is damaged, foreign or read-only
         return new.keep(replaces)
 
 
@@ -165,10 +148,10 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     if replaces:
         refuse_foreign(path)
     try:
-        with open_model(source) as model, hold_folder(path, source):
+        with open_model(source) as model:
             if os.path.exists(path) and not replaces:
                 return False
-            with NewFile(path) as new:
+            with _make_file(path) as new:
                 name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
                 model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
                 with contextlib.closing(connect(new.path, "rw", 0)) as copy:
@@ -176,22 +159,3 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
                 return _keep(new, path, replaces)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None
-
-
-@contextlib.contextmanager
-def hold_folder(path: str, source: str) -> Iterator[None]:
-    """Make the folder of a model that begins as `source`, and let no other program begin one in it meanwhile.
-
-    Another program's model may be written to already: its journal was not left by a killed program.
-    """
-    folder = os.path.dirname(os.path.realpath(path))
-    try:
-        make_folders(folder)
-        with contextlib.ExitStack() as stack:
-            lock = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        why = f"cannot be made of {source}: {error.strerror}"
-        raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None
