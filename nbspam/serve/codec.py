@@ -71,7 +71,7 @@ async def read_request(
     command, version = _parse_first_line(line)
     has_message = command not in WITHOUT_MESSAGE
     fields: dict[str, str] = {}
-    is_header = version >= ((1, 1) if has_message else (1, 5))  # older versions have none
+    is_header = has_message or version >= (1, 5)  # older versions have none
     while is_header:
         line = await read_line(stream)
         if has_message and not line.endswith("\n"):
@@ -178,11 +178,9 @@ def format_score(verdict: Verdict) -> str:
 
 
 def write_answer(request: Request, verdict: Verdict, content: bytes = b"") -> bytes:
-    """The answer to a request for a verdict, as the version of the client expects it (Exim speaks 1.2)."""
+    """The answer to a request for a verdict, as the version of the client expects it: 1.2 (Exim) or newer."""
     is_old = request.version < (1, 3)
     is_mail = request.command in ("PROCESS", "HEADERS")
-    if is_mail and request.version < (1, 2):
-        return OK.encode() + content
     has_length = request.command != "CHECK" and (is_mail or not is_old)
     length = f"Content-length: {len(content)}\r\n" if has_length else ""
     spam = "" if is_mail and is_old else f"Spam: {verdict.label == SPAM} ; {format_score(verdict)}\r\n"

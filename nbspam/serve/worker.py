@@ -118,7 +118,6 @@ class Worker:
     def __init__(self, filters: UserFilters, trusted: Sequence[int], seconds: float, gauges: Gauges) -> None:
         self._filters, self._trusted, self._seconds, self.gauges = filters, trusted, seconds, gauges
         self._clients: set[Client] = set()
-        self._scrapers: set[Client] = set()
         self._long: set[Client] = set()  # with a long message
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._children = asyncio.Semaphore(MAX_CHILDREN)
@@ -133,8 +132,12 @@ class Worker:
         loop.add_signal_handler(signal.SIGHUP, self._filters.close)
         loop.add_reader(lifeline, stopping.set)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
-        acceptors = [loop.create_task(self._accept_all(one, self._clients)) for one in listeners]
-        acceptors += [loop.create_task(self._accept_all(one, self._scrapers)) for one in metrics]
+        mail, figures = (
+            (self._clients, MAX_CONNECTIONS, self._serve),
+            (set[Client](), MAX_SCRAPERS, self._show),
+        )
+        acceptors = [loop.create_task(self._accept_all(listener, *mail)) for listener in listeners]
+        acceptors += [loop.create_task(self._accept_all(listener, *figures)) for listener in metrics]
         await stopping.wait()
         loop.remove_reader(lifeline)
         for task in acceptors:
@@ -143,7 +146,7 @@ class Worker:
         for listener in listeners:
             with contextlib.suppress(OSError):  # nobody else waits
                 while True:
-                    self._accept(listener.accept()[0], self._clients)
+                    self._accept(listener.accept()[0], self._clients, self._serve)
             listener.close()  # who comes now is refused at once
         await asyncio.sleep(PAUSE_SECONDS)  # their first bytes may be there
         for client in self._clients:
@@ -151,25 +154,26 @@ class Worker:
                 self._drop(client, STOPS)
         await asyncio.gather(*[client.task for client in self._clients], return_exceptions=True)
 
-    async def _accept_all(self, listener: socket.socket, clients: set[Client]) -> None:
+    async def _accept_all(
+        self, listener: socket.socket, clients: set[Client], most: int, serve: Serve
+    ) -> None:
         """Accept clients while there are places, one at a time: other processes get theirs."""
         listener.setblocking(False)
         while True:
-            await self._find_place(clients, MAX_SCRAPERS if clients is self._scrapers else MAX_CONNECTIONS)
+            await self._find_place(clients, most)
             try:
-                self._accept((await asyncio.get_running_loop().sock_accept(listener))[0], clients)
+                self._accept((await asyncio.get_running_loop().sock_accept(listener))[0], clients, serve)
                 await asyncio.sleep(0)
             except OSError as error:
                 LOG.error("cannot accept a connection: %s", error.strerror)
                 await asyncio.sleep(PAUSE_SECONDS)
 
-    def _accept(self, connection: socket.socket, clients: set[Client]) -> None:
+    def _accept(self, connection: socket.socket, clients: set[Client], serve: Serve) -> None:
         client = Client(connection, find_user(connection, self._trusted))
-        same = {one for one in clients if one.user == client.user is not None}
-        if not self._has_place(same, MAX_OF_USER):
+        of_user = {other for other in clients if other.user == client.user is not None}
+        if not self._has_place(of_user, MAX_OF_USER):
             connection.close()
             return
-        serve = self._show if clients is self._scrapers else self._serve
         client.task = asyncio.get_running_loop().create_task(client.run(serve))
         clients.add(client)
 

@@ -183,7 +183,6 @@ def verdict(log_odds: float, loss: Loss = ZERO_ONE) -> Verdict:
         ("SYMBOLS", (1, 2), b"Spam: True ; 7.300 / 0.000\r\n\r\nabc\r\n"),
         ("PROCESS", (1, 4), b"Content-length: 3\r\nSpam: True ; 7.300 / 0.000\r\n\r\nabc"),
         ("PROCESS", (1, 2), b"Content-length: 3\r\n\r\nabc"),
-        ("PROCESS", (1, 0), b"abc"),
     ],
 )
 def test_each_version_has_its_answer(command: str, version: tuple[int, int], expected: bytes) -> None:
