@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 
-from nbspam.errors import CannotCreateError
+from nbspam.errors import CannotCreateError, DamagedModelError
 from nbspam.files import NewFile, flush, make_folders
 from nbspam.store.connection import (
     APPLICATION_ID,
@@ -128,7 +128,7 @@ def _keep(new: NewFile, path: str, replaces: bool) -> bool:
             elif replaces:
                 try:
                     stack.enter_context(contextlib.closing(turn.open()))
-                except sqlite3.Error:
+                except (sqlite3.Error, DamagedModelError):
                     _remove_journal(target)  # the old file is damaged, foreign or read-only
         return new.keep(replaces)
 

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,15 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
     (writer,) = writers
     assert journal(model).exists()
     writer.execute("ROLLBACK")
+    assert check_model(str(model)) == []
+
+
+def test_model_whose_schema_is_not_utf_8_is_replaced(model: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(model)) as file:
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("UPDATE sqlite_master SET sql = CAST(x'43ff' AS TEXT) WHERE name = 'sender'")
+        file.commit()
+    run("train", "-q", "-j1", "--replace", tmp_path / "mail", "-m", model)
     assert check_model(str(model)) == []
 
 
