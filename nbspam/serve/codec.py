@@ -59,9 +59,7 @@ class Request(NamedTuple):
     forget: bool = False
 
 
-async def read_request(
-    line: str, stream: asyncio.StreamReader, make_room: MakeRoom, max_bytes: int = MAX_MESSAGE_BYTES
-) -> Request:
+async def read_request(line: str, stream: asyncio.StreamReader, make_room: MakeRoom) -> Request:
     """One request, as it comes.
 
     line      : its first, of read_line
@@ -82,7 +80,7 @@ async def read_request(
             raise ClientError("(header not in 'Name: value' format)")
         if name.strip().lower() in _FIELDS:
             fields[name.strip().lower()] = value.strip()
-    message = await _read_message(stream, fields, make_room, max_bytes) if has_message else b""
+    message = await _read_message(stream, fields, make_room) if has_message else b""
     return _make_request(command, version, fields, message)
 
 
@@ -97,30 +95,28 @@ async def read_line(stream: asyncio.StreamReader) -> str:
     return line.decode("utf-8", "replace")
 
 
-async def _read_message(
-    stream: asyncio.StreamReader, fields: dict[str, str], make_room: MakeRoom, max_bytes: int
-) -> bytes:
+async def _read_message(stream: asyncio.StreamReader, fields: dict[str, str], make_room: MakeRoom) -> bytes:
     """The bytes of the mail; without a Content-length the end of the stream ends them."""
     text, packing = fields.get("content-length"), fields.get("compress")
     if text is not None and not re.fullmatch("[0-9]{1,18}", text):
         raise ClientError("(Content-Length contains non-numeric bytes)")
     if packing is not None and packing.lower() != "zlib":
         raise ClientError(f"(compression type not supported: {packing[:20]!r})")
-    length = max_bytes if text is None else int(text)
-    if length > max_bytes:
-        raise _too_long(max_bytes)
-    await make_room(length if packing is None else length + max_bytes)
+    length = MAX_MESSAGE_BYTES if text is None else int(text)
+    if length > MAX_MESSAGE_BYTES:
+        raise _too_long()
+    await make_room(length if packing is None else length + MAX_MESSAGE_BYTES)
     try:
         message = await stream.readexactly(length)
     except asyncio.IncompleteReadError as error:
         message = error.partial
     more = b"" if len(message) < length else await _read_end(stream)
     if text is None and more:
-        raise _too_long(max_bytes)
+        raise _too_long()
     if text is not None and (more or len(message) < length):
         received = f"got {len(message)}{' and more' if more else ''} bytes"
         raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, {received})")
-    return message if packing is None else _unpack(message, max_bytes)
+    return message if packing is None else _unpack(message)
 
 
 async def _read_end(stream: asyncio.StreamReader) -> bytes:
@@ -153,22 +149,22 @@ def _make_request(command: str, version: tuple[int, int], fields: dict[str, str]
     return Request(command, version, user, message, label, "local" in to_remove)
 
 
-def _unpack(data: bytes, max_bytes: int) -> bytes:
+def _unpack(data: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        message = unpacker.decompress(data, max_bytes + 1)  # a byte more shows that it is too long
+        message = unpacker.decompress(data, MAX_MESSAGE_BYTES + 1)  # a byte more shows that it is too long
     except zlib.error:
         message = b""
-    if len(message) > max_bytes:
-        raise _too_long(max_bytes)
+    if len(message) > MAX_MESSAGE_BYTES:
+        raise _too_long()
     if not unpacker.eof or unpacker.unused_data:
         raise ClientError("(the message is not compressed by zlib)")
     return message
 
 
-def _too_long(max_bytes: int) -> BadDataError:
+def _too_long() -> BadDataError:
     remedy = "let the mail server skip such messages, as spamc -s does"
-    return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
+    return BadDataError("message", f"is longer than {MAX_MESSAGE_BYTES:,} bytes", remedy, "message-long")
 
 
 def format_score(verdict: Verdict) -> str:

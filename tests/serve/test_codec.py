@@ -9,6 +9,7 @@ import itertools
 import tracemalloc
 import zlib
 from math import inf
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from nbspam.errors import NbspamError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import mark_message
+from nbspam.serve import codec
 from nbspam.serve.codec import (
     JUDGING,
     MAX_LINE_BYTES,
@@ -72,7 +74,7 @@ def outcome(pieces: list[bytes], ends: bool = True, most: int = MOST) -> Request
         return await task
 
     try:
-        with asyncio.Runner() as runner:
+        with asyncio.Runner() as runner, patch.object(codec, "MAX_MESSAGE_BYTES", most):
             return runner.run(read())
     except NbspamError as error:
         return f"{error.status} {error.why}"
@@ -88,7 +90,7 @@ async def read_stream(stream: asyncio.StreamReader, most: int) -> Request | None
     line = await read_line(stream)
     if not line:
         return None
-    request = await read_request(line, stream, make_room, most)
+    request = await read_request(line, stream, make_room)
     assert len(request.message) <= max(rooms) <= 2 * most
     return request
 
