@@ -21,6 +21,13 @@ from nbspam.store.connection import LOCK, Connection, busy_error, connect, file_
 
 PATIENCE_SECONDS = 60.0  # how long a writer waits
 PAUSE_SECONDS = 0.002  # between two looks
+BEGIN = (
+    # A cache that overflows is written at once, and nobody could read until the commit.
+    "PRAGMA cache_spill = OFF",
+    # The removal of the journal is on the disk, too: else a power loss would undo the change.
+    "PRAGMA synchronous = EXTRA",
+    "BEGIN IMMEDIATE",
+)
 
 
 class Turn:
@@ -79,12 +86,7 @@ class Turn:
         while True:
             connection = connect(self._path, "rw", 0)
             try:
-                # A cache that overflows is written at once, and nobody could read until the commit.
-                connection.execute("PRAGMA cache_spill = OFF")
-                # The removal of the journal is on the disk, too: else a power loss would undo the change.
-                connection.execute("PRAGMA synchronous = EXTRA")
-                connection.execute("BEGIN IMMEDIATE")
-                if file_identity(self._path) == connection.file:
+                if self._begin(connection):
                     return connection
                 connection.close()
             except sqlite3.Error as error:
@@ -95,6 +97,14 @@ class Turn:
                 connection.close()
                 raise DamagedModelError(self._path, "the schema is not UTF-8") from None
             self.pause()
+
+    def _begin(self, connection: Connection) -> bool:
+        """Begin to write; False if another file is at the path.  Each statement may play a journal back."""
+        for statement in BEGIN:
+            if file_identity(self._path) != connection.file:
+                return False
+            connection.execute(statement)
+        return file_identity(self._path) == connection.file
 
 
 def _open_tickets(path: str) -> int | None:

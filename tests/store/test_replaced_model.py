@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sqlite3
-import threading
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,7 +19,9 @@ from nbspam.filter import open_filter
 from nbspam.learning.learn import learn_message
 from nbspam.store.check import check_model
 from nbspam.store.text import dump_model, load_dump
-from tests.tiny_mail import counts, mail, run, write_folders
+from tests.server import eventually
+from tests.store.test_turns import count_writers
+from tests.tiny_mail import PROGRAM, counts, mail, run, write_folders
 
 LETTER = mail("cheap pills and a garden fence")
 
@@ -51,18 +53,18 @@ def test_waiting_writer_keeps_the_new_writers_journal(model: Path, tmp_path: Pat
     learn_message(str(other), "spam", LETTER)
     first = sqlite3.connect(model, isolation_level=None)
     first.execute("BEGIN IMMEDIATE")
-    said: list[str] = []
-    waiting = threading.Thread(target=lambda: said.append(learn_message(str(model), "spam", LETTER)))
-    waiting.start()
-    time.sleep(0.3)
+    (tmp_path / "letter").write_bytes(LETTER)
+    # Not a thread, which would wait for this one between two steps.
+    waiting = subprocess.Popen([*PROGRAM, "learn", "spam", tmp_path / "letter", "-m", model, "-q"])
+    eventually(lambda: count_writers(model) == 1)
+    time.sleep(0.1)
     os.replace(new, model)
     third = half_written(model)
     first.execute("ROLLBACK")
     time.sleep(0.5)
     assert journal(model).exists()
     third.execute("ROLLBACK")
-    waiting.join()
-    assert said == ["learned"]
+    assert waiting.wait(60) == 0
     assert counts(model) == counts(Path(other))
     assert check_model(str(model)) == []
 
