@@ -14,7 +14,8 @@ from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
-from nbspam.store.reader import COUNTED, Model, count_columns, open_snapshot
+from nbspam.store.reader import COUNTED, Model, count_columns
+from nbspam.store.snapshot import open_snapshot
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 

@@ -7,7 +7,6 @@ loads datetime.
 from __future__ import annotations
 
 import os
-from contextlib import closing
 
 from nbspam.errors import (
     RETRAIN,
@@ -92,8 +91,11 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
 
 def roll_back(path: str, seconds: float) -> None:
     """Roll back what a killed writer has left half done; a read-only connection cannot do that."""
-    with closing(connect(path, "rw", seconds)) as connection:
+    connection = connect(path, "rw", seconds)
+    try:
         connection.ask("SELECT count(*) FROM sqlite_master")
+    finally:
+        connection.close()
 
 
 def file_uri(path: str, mode: str) -> str:

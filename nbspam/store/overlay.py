@@ -7,8 +7,9 @@ from nbspam.model.calibration import CREDIT
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import list_counted
-from nbspam.store.reader import OWN_SERVERS, Model, open_snapshot, state_digest
+from nbspam.store.reader import OWN_SERVERS, Model, state_digest
 from nbspam.store.rows import Writer
+from nbspam.store.snapshot import open_snapshot
 from nbspam.store.updater import open_updater
 from nbspam.store.writer import copy_model, new_model, sum_rows
 

@@ -10,7 +10,6 @@ cannot take out what the base has counted.  Whoever scores gets the sums of both
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from itertools import chain, pairwise
 from math import isfinite
 
@@ -64,6 +63,30 @@ HAVING sum(times) > 0)"""
 _SCHEMAS: dict[int, set[tuple[str, ...]]] = {}  # number of classes -> tables
 
 
+class OneState:
+    """See Model.one_state.  A class, so that no mail waits for the import of contextlib."""
+
+    __slots__ = ("_begun", "_path")
+
+    def __init__(self, model: Model) -> None:
+        self._path = model.path
+        self._begun = [part.connection for part in model.parts if not part.connection.in_transaction]
+
+    def __enter__(self) -> None:
+        try:
+            for connection in self._begun:
+                connection.execute("BEGIN")
+        except sqlite3.ProgrammingError:
+            why = "another thread has opened this model"
+            remedy = "give each thread its own filter: copy.copy(filter)"
+            raise UsageError(self._path, why, remedy, "other-thread") from None
+
+    def __exit__(self, *error: object) -> None:
+        for connection in self._begun:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
+
+
 class Model:
     """The content of a model file, read on demand; a context that closes it.
 
@@ -92,26 +115,12 @@ class Model:
                 self.close_base()
                 raise
 
-    @contextmanager
-    def one_state(self) -> Iterator[None]:
+    def one_state(self) -> OneState:
         """A context in which everything read is of one state of the file, even if another program writes.
 
         A writer waits with its commit.  What was read before may be of an older state, see refresh.
         """
-        begun = [part.connection for part in self.parts if not part.connection.in_transaction]
-        try:
-            for connection in begun:
-                connection.execute("BEGIN")
-        except sqlite3.ProgrammingError:
-            why = "another thread has opened this model"
-            remedy = "give each thread its own filter: copy.copy(filter)"
-            raise UsageError(self.path, why, remedy, "other-thread") from None
-        try:
-            yield
-        finally:
-            for connection in begun:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
+        return OneState(self)
 
     def read(self) -> None:
         """Read the tables that a message needs whole; also what this connection has changed since.
@@ -348,14 +357,6 @@ def _open(path: str, find_base: FindBase | None, busy_seconds: float) -> Model:
     except (sqlite3.Error, NbspamError):
         connection.close()
         raise
-
-
-@contextmanager
-def open_snapshot(path: str) -> Iterator[Model]:
-    """A model of which everything read is of one state, see Model.one_state."""
-    with open_model(path) as model, model.one_state():
-        model.refresh()
-        yield model
 
 
 class Bases:

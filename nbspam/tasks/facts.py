@@ -18,7 +18,8 @@ from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
 from nbspam.store.digest import check_rows
-from nbspam.store.reader import Model, open_snapshot
+from nbspam.store.reader import Model
+from nbspam.store.snapshot import open_snapshot
 from nbspam.tokens.bag import VIEW_NAMES
 
 Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
