@@ -12,7 +12,7 @@ from functools import partial
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
-from nbspam.corpus import CRYPTED, MSG, STORES
+from nbspam.corpus import CRYPTED, DBOX, MSG, PST
 from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.filter import begin_model, choose_model
 from nbspam.labels import ALLOWED, SPAM
@@ -87,7 +87,7 @@ def _refuse_unreadable(mail: Iterable[Named], messages: ReadableMessages) -> Ite
         elif data.startswith(MSG):
             why, remedy = "a .msg of Outlook", "save it as .eml, or fetch the mail by IMAP"
             messages.refuse(BadDataError(name, why, remedy, "message-msg"))
-        elif data.startswith(STORES):
+        elif data.startswith((DBOX, PST)):
             why, remedy = (
                 "a store of mail, no message",
                 "give it to nbspam train: it says how to export its mail",

@@ -7,10 +7,8 @@ vectorize.
 
 CRYPTED = b"CRYPTED\3\7"  # how a message that Dovecot encrypts begins
 MSG = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how a .msg of Outlook begins.  Source: MS-CFB 2.2
-STORES = (
-    b"2 M1e C",
-    b"!BDN",
-)  # of files of Dovecot's dbox and Outlook's .pst.  Source: dbox-file.h; MS-PST 2.2.2.6
+DBOX = b"2 M1e C"  # how a file of Dovecot's dbox begins.  Source: dovecot/core dbox-file.h
+PST = b"!BDN"  # how a .pst of Outlook begins.  Source: MS-PST 2.2.2.6
 
 
 def unwrap(data: bytes) -> bytes:

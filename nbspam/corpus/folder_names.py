@@ -54,6 +54,11 @@ def _spell(part: str) -> frozenset[str]:
 
 
 @cache
+def _spell_doubts() -> frozenset[str]:
+    return frozenset(normalise(" ".join(_TABLE["doubts"])).split())
+
+
+@cache
 def _spell_smells() -> re.Pattern[str]:
     names = [*list_names("smells"), *list_names(JUNK)]
     return re.compile("|".join([*map(re.escape, names), rf"(^|[./]){GUID}$"]))
@@ -92,7 +97,7 @@ def recognise(name: str) -> str:
     unknown = [part for part, kind in zip(parts, kinds, strict=True) if not kind]
     words = {word for part in unknown for word in _split_words(part)}
     if JUNK in kinds:
-        return JUNK if words.isdisjoint(normalise(" ".join(_TABLE["doubts"])).split()) else UNCLEAR
+        return JUNK if words.isdisjoint(_spell_doubts()) else UNCLEAR
     return UNCLEAR if _spell_smells().search(normalise(name)) else ""
 
 

@@ -7,7 +7,7 @@ import csv
 import re
 from typing import BinaryIO
 
-from nbspam.corpus import CRYPTED, MSG, STORES
+from nbspam import corpus
 from nbspam.corpus.folder_names import DRAFTS, JUNK, OTHER, OUTBOX, SENT, TRASH, find_kind
 from nbspam.corpus.item import detect_packing, find_emlx
 from nbspam.limits import Allowance
@@ -37,7 +37,7 @@ EXPORTS = {
     _MSG: "fetch the mail by IMAP, for example with Thunderbird, or save it as .eml",
     _OLM: "fetch the mail by IMAP, for example with Thunderbird",
 }
-_STORE_STARTS = {CRYPTED: ENCRYPTED, MSG: _MSG} | dict(zip(STORES, (DBOX, _PST), strict=True))
+_STORE_STARTS = {corpus.CRYPTED: ENCRYPTED, corpus.DBOX: DBOX, corpus.PST: _PST, corpus.MSG: _MSG}
 _OTHER_STARTS = (b"#!", b"%PDF-", b"\xff\xd8\xff")  # of programs and documents
 _DECIDING_BYTES = 4096
 _FIELDS = re.compile(
